@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
 import { type Fault, toFault } from '../errors/fault.ts'
+import type { RateAlgorithmName } from '../model/limits/rate-algorithms.ts'
+import { SLIDING_WINDOW } from '../model/limits/window.ts'
 import { type Log, silentLog } from '../model/logs/log.ts'
 import { isEmbedded } from '../model/nodes/embedded-store.ts'
 import type { PartHealth } from '../model/nodes/health.ts'
@@ -14,6 +16,9 @@ import { type JoinOptions, joinStore } from '../store/sqlite/connection/join.ts'
 import { openStore } from '../store/sqlite/connection/open.ts'
 import type { SharedStore } from '../store/sqlite/connection/share-store.ts'
 import { withDisk } from './disk-watch.ts'
+
+/** The algorithm of all rates: nodes that share counts must have the same. */
+const RATES: RateAlgorithmName = SLIDING_WINDOW.name
 
 /** Where a cluster keeps what it shares. */
 type ClusterSettings = Omit<Config['storage'], 'path'>
@@ -65,7 +70,7 @@ export async function openStoreOf({
     const store = withDisk(await openCluster(cluster, { log, outages: log, copy }), path)
     return { store, clustered: true, seed: () => ({ seed: { shared: undefined, cluster }, ports: [] }), ended() {} }
   }
-  const store = await openStore({ path, log, sharedCounts })
+  const store = await openStore({ path, log, sharedCounts, rates: RATES })
   const seed = (counts = false) => {
     const own = store.share()
     // Who does not count locks nothing.
@@ -113,6 +118,7 @@ async function openCluster(
   const clock = new DatabaseClock()
   const counters = new RedisCounters({
     url: settings.redis_url,
+    rates: RATES,
     onChange: (trouble) => {
       if (trouble === undefined) outages.info({}, 'Redis is available')
       else outages.warn({ cause: trouble }, REDIS_UNAVAILABLE)

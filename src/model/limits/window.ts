@@ -1,4 +1,5 @@
 import type { MonoMillis } from '../time/clock.ts'
+import type { RateAlgorithm, RateTable } from './rate-algorithm.ts'
 import { OwnRings, RING_CHUNK_MASK, RING_CHUNK_SHIFT, type RingMemory } from './ring-memory.ts'
 import { OwnSlots, type SlotMemory } from './slot-memory.ts'
 
@@ -12,9 +13,9 @@ const SLOT_DOUBLES_SHIFT = 3
 const INLINE_START = 4
 const INLINE_CAPACITY = 4
 /** A chunk of slots, in slots and in doubles. */
-export const WINDOW_CHUNK_SHIFT = 13
+const WINDOW_CHUNK_SHIFT = 13
 const CHUNK_SLOTS = 1 << WINDOW_CHUNK_SHIFT
-export const WINDOW_CHUNK_DOUBLES = CHUNK_SLOTS << SLOT_DOUBLES_SHIFT
+const WINDOW_CHUNK_DOUBLES = CHUNK_SLOTS << SLOT_DOUBLES_SHIFT
 const RING = 0 // where its ring begins in the pool, -1 while it is the one within the slot
 const CAPACITY = 1 // blocks that the ring can hold, a power of two
 const HEAD = 2 // oldest block
@@ -42,7 +43,7 @@ function blockSizeFor(max: number): number {
  * that goes back counts as stopped. `max` and `windowMs` come with every call and may change: earlier uses still count.
  * `max` is a whole number of at least 1.
  */
-export class Windows {
+export class Windows implements RateTable {
   private readonly slots: Int32Array[] = []
   /** The same memory as `slots`, for the rings within. */
   private readonly inline: Float64Array[] = []
@@ -316,6 +317,14 @@ export class Windows {
     // Last: a thread that ends within this must not leave a ring that two slots use.
     if (ring >= 0) this.pool.give(ring, capacity)
   }
+}
+
+/** Exact sliding windows: no window of its length, at any offset, ever holds more than the limit. */
+export const SLIDING_WINDOW: RateAlgorithm<'sliding_window'> = {
+  name: 'sliding_window',
+  chunkShift: WINDOW_CHUNK_SHIFT,
+  chunkDoubles: WINDOW_CHUNK_DOUBLES,
+  table: (memory, rings) => new Windows(memory, rings),
 }
 
 /** Where a ring begins in its memory. */

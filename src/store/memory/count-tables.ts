@@ -1,8 +1,8 @@
 import type { Limit } from '../../model/limits/limit.ts'
-import { Windows } from '../../model/limits/window.ts'
+import type { RateAlgorithm, RateTable } from '../../model/limits/rate-algorithm.ts'
 import { QuotaWindows } from '../../model/limits/window-quota.ts'
 
-/** The common interface of `Windows` and `QuotaWindows`. */
+/** The common interface of `RateTable` and `QuotaWindows`. */
 interface SlotTable {
   readonly size: number
   claim(): number
@@ -32,7 +32,7 @@ export interface CountNames<Table extends SlotTable> {
 
 /** The tables of all counts, of one thread or of several. */
 export interface CountTables {
-  readonly rates: CountNames<Windows>
+  readonly rates: CountNames<RateTable>
   readonly quotas: CountNames<QuotaWindows>
   /** Finds the slots of limits, and keeps other threads from them until `leave`. */
   enter(limits: readonly Limit[]): void
@@ -116,8 +116,12 @@ class OwnNames<Table extends SlotTable> implements CountNames<Table> {
 
 /** Tables of this thread alone. */
 export class OwnTables implements CountTables {
-  readonly rates = new OwnNames(new Windows())
+  readonly rates: CountNames<RateTable>
   readonly quotas = new OwnNames(new QuotaWindows())
+
+  constructor(algorithm: RateAlgorithm) {
+    this.rates = new OwnNames(algorithm.table())
+  }
 
   enter(limits: readonly Limit[]): void {
     for (let i = 0; i < limits.length; i++) locate(this, limits[i]!)

@@ -1,4 +1,5 @@
 import { type Instant, type Limit, makeLimit } from '../../model/limits/limit.ts'
+import { SLIDING_WINDOW } from '../../model/limits/window.ts'
 import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock.ts'
 import type { Counters } from '../ports/ports.ts'
 import { type CountTables, OwnTables } from './count-tables.ts'
@@ -36,7 +37,7 @@ export class MemoryCounters implements Counters {
   private unsavedNames: readonly QuotaName[] = []
 
   /** `clock` is read where no `Instant` comes with the call. `tables`: those that other threads count in as well; absent = none do. */
-  constructor(clock: Clock = systemClock, tables: CountTables = new OwnTables()) {
+  constructor(clock: Clock = systemClock, tables: CountTables = new OwnTables(SLIDING_WINDOW)) {
     this.clock = clock
     this.tables = tables
     this.rates = tables.rates

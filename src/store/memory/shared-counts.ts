@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
+import { type RateAlgorithmName, rateAlgorithm } from '../../model/limits/rate-algorithms.ts'
 import { RING_CHUNK, RING_CHUNK_MASK, RING_CHUNK_SHIFT, type RingMemory } from '../../model/limits/ring-memory.ts'
 import type { SlotMemory } from '../../model/limits/slot-memory.ts'
-import { WINDOW_CHUNK_DOUBLES, WINDOW_CHUNK_SHIFT } from '../../model/limits/window.ts'
 import { type ChangedSlots, QUOTA_CHUNK_DOUBLES, QUOTA_CHUNK_SHIFT } from '../../model/limits/window-quota.ts'
 import { reserve, SharedArea } from './shared-area.ts'
 import { beginOwner, type LockOwner, OWNER_CELLS, SharedLocks } from './shared-lock.ts'
@@ -11,6 +11,8 @@ const DOUBLE = Float64Array.BYTES_PER_ELEMENT
 
 /** The memory of the counts of all threads, as it goes to another one. */
 export interface SharedCountMemory {
+  /** By which all threads count rates. */
+  readonly algorithm: RateAlgorithmName
   readonly state: SharedArrayBuffer
   readonly rings: SharedArrayBuffer
   readonly bits: SharedArrayBuffer
@@ -64,11 +66,13 @@ const TABLE_PAGE = 1024
 const TABLE_SIZE_BITS = 5
 const FIRST_TABLE_BITS = 10
 const BIT_WORDS = 1024
+const QUOTA_CHUNKS = { chunkDoubles: QUOTA_CHUNK_DOUBLES, chunkShift: QUOTA_CHUNK_SHIFT }
 
 /** Reserves the memory of counts that threads share. */
-export function reserveCounts(): SharedCountMemory {
+export function reserveCounts(algorithm: RateAlgorithmName): SharedCountMemory {
   const kind = (): KindMemory => ({ slots: reserve(2 * GIB), heads: reserve(GIB) })
   return {
+    algorithm,
     state: new SharedArrayBuffer(STATE_CELLS * Int32Array.BYTES_PER_ELEMENT),
     rings: reserve(8 * GIB),
     bits: reserve(GIB / 32),
@@ -198,12 +202,12 @@ export class SharedSlots implements SlotMemory {
 
   constructor(state: SharedState, memory: SharedCountMemory, kind: 'rates' | 'quotas') {
     const isRate = kind === 'rates'
-    const doubles = isRate ? WINDOW_CHUNK_DOUBLES : QUOTA_CHUNK_DOUBLES
+    const { chunkDoubles, chunkShift } = isRate ? rateAlgorithm(memory.algorithm) : QUOTA_CHUNKS
     this.state = state
     this.#at = KINDS + (isRate ? 0 : KIND_CELLS)
-    this.#shift = isRate ? WINDOW_CHUNK_SHIFT : QUOTA_CHUNK_SHIFT
+    this.#shift = chunkShift
     this.#mask = (1 << this.#shift) - 1
-    this.#slots = new SharedArea(memory[kind].slots, doubles * DOUBLE)
+    this.#slots = new SharedArea(memory[kind].slots, chunkDoubles * DOUBLE)
     this.#heads = new SharedArea(memory[kind].heads, (4 * DOUBLE) << this.#shift)
   }
 

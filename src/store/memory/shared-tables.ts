@@ -1,5 +1,6 @@
 import type { Limit } from '../../model/limits/limit.ts'
-import { Windows } from '../../model/limits/window.ts'
+import type { RateTable } from '../../model/limits/rate-algorithm.ts'
+import { rateAlgorithm } from '../../model/limits/rate-algorithms.ts'
 import { QuotaWindows } from '../../model/limits/window-quota.ts'
 import { type CountTables, locate } from './count-tables.ts'
 import { SharedChangedSlots, type SharedCountMemory, SharedSlots, SharedState, SLOT_LOCK } from './shared-counts.ts'
@@ -14,7 +15,7 @@ const USUAL_LIMITS = 16
  * order, so that several limits are taken from at one instant for all threads.
  */
 export class SharedTables implements CountTables {
-  readonly rates: SharedNames<Windows>
+  readonly rates: SharedNames<RateTable>
   readonly quotas: SharedNames<QuotaWindows>
   readonly #state: SharedState
   readonly #slots: { readonly rates: SharedSlots; readonly quotas: SharedSlots }
@@ -28,7 +29,7 @@ export class SharedTables implements CountTables {
     const rates = new SharedSlots(this.#state, memory, 'rates')
     const quotas = new SharedSlots(this.#state, memory, 'quotas')
     this.#slots = { rates, quotas }
-    this.rates = new SharedNames(new Windows(rates, this.#state.rings), rates)
+    this.rates = new SharedNames(rateAlgorithm(memory.algorithm).table(rates, this.#state.rings), rates)
     this.quotas = new SharedNames(new QuotaWindows(quotas, new SharedChangedSlots(this.#state, memory)), quotas)
   }
 

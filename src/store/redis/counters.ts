@@ -1,5 +1,7 @@
 import type { Fault } from '../../errors/fault.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
+import { type RateAlgorithmName, rateAlgorithm } from '../../model/limits/rate-algorithms.ts'
+import { SLIDING_WINDOW } from '../../model/limits/window.ts'
 import type { DurationHistogram } from '../../model/metrics/metric-registry.ts'
 import { type Clock, type Millis, type MonoMillis, systemClock } from '../../model/time/clock.ts'
 import { PeriodicJob } from '../../runtime/periodic-job.ts'
@@ -8,11 +10,12 @@ import { RedisConnection, type RedisOptions } from './connection.ts'
 import type { Count } from './count.ts'
 import { Counts, writeLimitState } from './counts.ts'
 import { DegradedCounters } from './degraded-counters.ts'
-import { counterNames, scanOwned, scanQuotas } from './keys.ts'
+import { type CountKeys, counterNames, scanOwned, scanQuotas } from './keys.ts'
 import { leaseAheadOf } from './lease-ahead.ts'
 import { LeaseHolders } from './lease-holders.ts'
 import { PermitBatcher } from './permit-batcher.ts'
-import { CARRY, RESET } from './scripts.ts'
+import { RATE_SCRIPTS } from './rate-scripts.ts'
+import { type CountScripts, countScripts } from './scripts.ts'
 
 /** Interval of checks while Redis is away. */
 const RETURN_EVERY_MS = 20
@@ -27,6 +30,8 @@ export interface RedisCountersOptions extends RedisOptions {
   readonly ownTime?: boolean
   /** The prefix of all keys. Its braces keep them on one node of a Redis cluster, as one script needs them. */
   readonly prefix?: string
+  /** By which rates are counted: sliding windows by default. */
+  readonly rates?: RateAlgorithmName
 }
 
 /**
@@ -40,6 +45,8 @@ export class RedisCounters implements Counters {
   private readonly clock: Clock
   private readonly ownTime: boolean
   private readonly prefix: string
+  private readonly keys: CountKeys
+  private readonly scripts: CountScripts
   private readonly connection: RedisConnection
   private readonly counts: Counts
   private readonly batcher: PermitBatcher
@@ -54,11 +61,15 @@ export class RedisCounters implements Counters {
     clock = systemClock,
     ownTime = false,
     prefix = 'gatehouse:{counts}:',
+    rates = SLIDING_WINDOW.name,
     ...redis
   }: RedisCountersOptions) {
     this.clock = clock
     this.ownTime = ownTime
     this.prefix = prefix
+    const rateScript = RATE_SCRIPTS[rates]
+    this.keys = { prefix, rateKey: rateScript.key }
+    this.scripts = countScripts(rateScript)
     const onChange = (trouble: Fault | undefined) => {
       if (trouble !== undefined) this.counts.shorten(this.clock.mono() + WITHOUT_REDIS_MS)
       redis.onChange?.(trouble)
@@ -68,10 +79,10 @@ export class RedisCounters implements Counters {
       () => this.clock.mono(),
       (count) => this.expire(count),
     )
-    this.counts = new Counts(prefix, clock)
+    this.counts = new Counts(this.keys, rateAlgorithm(rates), clock)
     this.alone = new DegradedCounters(this.counts)
     this.batcher = new PermitBatcher({
-      ...{ connection: this.connection, counts: this.counts, clock, prefix, ownTime },
+      ...{ connection: this.connection, counts: this.counts, clock, prefix, ownTime, take: this.scripts.take },
       onLease: (count, untilMs) => this.holders.add(count, untilMs),
       onAnswer: () => this.alone.ended(),
     })
@@ -141,10 +152,10 @@ export class RedisCounters implements Counters {
 
   async resetQuota(id: string, used = 0, endsInMs = 0): Promise<void> {
     const permits = Math.max(0, Math.floor(used))
-    const key = counterNames(this.prefix, id).quota
+    const key = counterNames(this.keys, id).quota
     const lastsMs = permits === 0 ? 0 : Math.max(0, Math.ceil(endsInMs))
     const args = [this.time(), String(permits), String(lastsMs)]
-    const [generation, ends] = (await this.connection.run(RESET, [key], args)) as [number, number]
+    const [generation, ends] = (await this.connection.run(this.scripts.reset, [key], args)) as [number, number]
     const count = this.counts.known('quota', id)
     count?.learn({ generation, version: 0, used: permits, ends })
   }
@@ -156,11 +167,15 @@ export class RedisCounters implements Counters {
   async carry(from: string, to: string): Promise<void> {
     if (from === to) return
     const ids = new Set([from])
-    if (!from.includes('|')) for (const id of await scanOwned(this.connection, this.prefix, from)) ids.add(id)
+    if (!from.includes('|')) for (const id of await scanOwned(this.connection, this.keys, from)) ids.add(id)
     for (const id of ids) {
-      const source = counterNames(this.prefix, id)
-      const target = counterNames(this.prefix, to + id.slice(from.length))
-      await this.connection.run(CARRY, [source.rate, source.quota, target.rate, target.quota], [this.time()])
+      const source = counterNames(this.keys, id)
+      const target = counterNames(this.keys, to + id.slice(from.length))
+      await this.connection.run(
+        this.scripts.carry,
+        [source.rate, source.quota, target.rate, target.quota],
+        [this.time()],
+      )
     }
   }
 

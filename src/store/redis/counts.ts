@@ -1,8 +1,8 @@
 import type { Limit } from '../../model/limits/limit.ts'
-import { Windows } from '../../model/limits/window.ts'
+import type { RateAlgorithm, RateTable } from '../../model/limits/rate-algorithm.ts'
 import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 import { Count } from './count.ts'
-import { counterNames } from './keys.ts'
+import { type CountKeys, counterNames } from './keys.ts'
 
 /** The state of a quota is kept so long after its last use: it may have to restore a Redis that has lost it. */
 const QUOTA_KEPT_MS = 60_000
@@ -19,16 +19,17 @@ let generations = 0
 
 /** The counts that this node meets, and its own uses of rates. */
 export class Counts {
-  private readonly prefix: string
+  private readonly keys: CountKeys
   private readonly clock: Clock
   private readonly byName = new Map<string, Count>()
   private readonly bySlot: (Count | undefined)[] = []
   private readonly free: number[] = []
-  private readonly windows = new Windows()
+  private readonly windows: RateTable
   private cursor = 0
 
-  constructor(prefix: string, clock: Clock) {
-    this.prefix = prefix
+  constructor(keys: CountKeys, algorithm: RateAlgorithm, clock: Clock) {
+    this.keys = keys
+    this.windows = algorithm.table()
     this.clock = clock
   }
 
@@ -97,7 +98,7 @@ export class Counts {
 
   private claim(limit: Limit, now: MonoMillis): Count {
     const isRate = limit.kind === 'rate'
-    const keys = counterNames(this.prefix, limit.id)
+    const keys = counterNames(this.keys, limit.id)
     const count = new Count(
       limit,
       {

@@ -3,15 +3,22 @@ import type { RedisConnection } from './connection.ts'
 const SCAN_KEYS = '1000'
 const AT_ONCE = 1000
 
+/** What the names of all counts begin with, and those of rates by the algorithm that counts them: see `RateScript`. */
+export interface CountKeys {
+  readonly prefix: string
+  readonly rateKey: string
+}
+
 /** The names under which the counts of an id are kept. */
-export function counterNames(prefix: string, id: string): { rate: string; quota: string } {
-  return { rate: `${prefix}rate:${id}`, quota: `${prefix}quota:${id}` }
+export function counterNames({ prefix, rateKey }: CountKeys, id: string): { rate: string; quota: string } {
+  return { rate: `${prefix}${rateKey}:${id}`, quota: `${prefix}quota:${id}` }
 }
 
 /** The ids of all counts of an owner (`owner|...`). Looks at every key that Redis has, a thousand at a time. */
-export async function scanOwned(connection: RedisConnection, prefix: string, owner: string): Promise<Set<string>> {
+export async function scanOwned(connection: RedisConnection, names: CountKeys, owner: string): Promise<Set<string>> {
   const ids = new Set<string>()
-  for (const start of [`${prefix}rate:`, `${prefix}quota:`]) {
+  const { rate, quota } = counterNames(names, '')
+  for (const start of [rate, quota]) {
     const pattern = `${literal(`${start}${owner}`)}|*`
     for await (const keys of scanKeys(connection, pattern)) for (const key of keys) ids.add(key.slice(start.length))
   }

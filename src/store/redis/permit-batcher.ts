@@ -6,7 +6,7 @@ import type { RedisConnection } from './connection.ts'
 import type { Count } from './count.ts'
 import { type Counts, writeLimitState } from './counts.ts'
 import { type BatchTiming, PermitBatch, type PermitRequest, SLACK_MS } from './permit-batch.ts'
-import { TAKE } from './scripts.ts'
+import type { Script } from './scripts.ts'
 import { type WaitingCall, WaitingCalls } from './waiting.ts'
 
 /**
@@ -40,6 +40,8 @@ export interface PermitBatcherParts {
   readonly counts: Counts
   readonly clock: Clock
   readonly prefix: string
+  /** Takes permits: `CountScripts.take`. */
+  readonly take: Script
   /** True: Redis counts by the wall time of `clock`. */
   readonly ownTime: boolean
   /** Called when a count holds permits that must be given back if they are not used by then. */
@@ -191,7 +193,7 @@ export class PermitBatcher {
   /** A round without requests tells what the node knows of the counts, and whether the mark is still the same. */
   private sendRound(asks: readonly PermitRequest[], returning: ReadonlySet<Count>): void {
     this.sentMs = performance.now()
-    const { clock, counts, connection, prefix, ownTime } = this.parts
+    const { clock, counts, connection, prefix, take, ownTime } = this.parts
     const sentMs = clock.mono()
     const round = new PermitBatch(
       asks,
@@ -206,7 +208,7 @@ export class PermitBatcher {
     )
     round.sent()
     this.open++
-    connection.run(TAKE, round.keys, round.args).then(
+    connection.run(take, round.keys, round.args).then(
       (reply) => this.answered(round, returning, sentMs, reply),
       (error: unknown) => this.failed(round, returning, error),
     )

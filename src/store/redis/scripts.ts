@@ -7,6 +7,25 @@ export interface Script {
   readonly sha: string
 }
 
+/**
+ * How Redis counts rates by an algorithm: Lua within the scripts below, whose `now` (milliseconds) and `whole` it may use. A count
+ * is a key of Redis; what it holds is the algorithm's own.
+ */
+export interface RateScript {
+  /** In the names of counts, before the id: nodes that count by another algorithm must not meet them. */
+  readonly key: string
+  /**
+   * `readRate(key)` reads from the arguments, by `number()`: window in milliseconds, permits used that Redis does not know of (`given`), the
+   * number of grants of which something is given back, and for each from when it counts and permits. It answers
+   * `{ key, rate = true, window, given, used, max = 0, ahead = 0 }`, and `oldest`, the time of the use that stops to count first.
+   * `writeRate(count)` writes `given` permits, which may be used up to `ahead` milliseconds later, for a limit of `max`; it adds them to `used`
+   * and sets an `oldest` that is missing.
+   */
+  readonly take: string
+  /** `carryRate(from, to)` adds what one key holds to another. */
+  readonly carry: string
+}
+
 const scriptOf = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') })
 
 /** `now` in whole milliseconds: the first argument, or Redis's own clock where that is empty. */
@@ -17,12 +36,6 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local function whole(n) return string.format('%.0f', n) end
--- A rate is a list of "time permits", the oldest first. Before them stands "0 permits": the sum of all.
-local function split(entry)
-  local at, permits = string.match(entry, '^(%d+) (%d+)$')
-  return tonumber(at), tonumber(permits)
-end
-local function entry(at, permits) return whole(at) .. ' ' .. whole(permits) end
 -- A quota is "generation version used end": end 0 = never, -1 = its window is to begin with the next look.
 local function readQuota(key)
   local found = redis.call('GET', key)
@@ -56,7 +69,7 @@ const HEARING_MS = 1_500
  * until one comes back or the window ends, and of a quota generation, version and end; then for each ask how many calls pass,
  * and the place of the first limit that refuses the next, or -1.
  */
-export const TAKE: Script = scriptOf(`${CLOCK}
+const takeText = (rates: RateScript) => `${CLOCK}
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local mark, hearsUntil = string.match(redis.call('GET', KEYS[1]) or (ARGV[3] .. ' 0'), '^(%S+) (%d+)$')
@@ -71,74 +84,7 @@ if ARGV[4] == '1' and hearsUntil > clock then return 'wait ' .. whole(hearsUntil
 local word = string.gmatch(ARGV[5], '%S+')
 local function number() return tonumber(word()) end
 
-local LOOK = 16
--- A clock that was set back: what was given counts from now on.
-local function setBack(c, key)
-  redis.call('RPUSH', key, entry(0, c.used), entry(now, c.used))
-  redis.call('LTRIM', key, -2, -1)
-  c.last = now
-  c.length = 2
-end
-local function forget(c, key)
-  repeat
-    local gone = 0
-    for _, one in ipairs(redis.call('LRANGE', key, 1, LOOK)) do
-      local at, permits = split(one)
-      if now - at <= c.window then c.oldest = at; break end
-      gone = gone + 1
-      c.used = c.used - permits
-    end
-    if gone > 0 then
-      redis.call('LTRIM', key, gone, -1)
-      redis.call('LSET', key, 0, entry(0, c.used))
-      c.length = c.length - gone
-    end
-  until gone < LOOK
-end
--- Permits of the grant of a time that were not used stand in an entry that is no older, for entries never go back in time. They are
--- taken from the oldest of these: what is taken from one that is too old is counted too long elsewhere, never too short.
-local function takeBack(c, key, since, permits)
-  if now - since > c.window then return end
-  local place
-  for i = c.length - 1, 1, -LOOK do
-    local first = math.max(1, i - LOOK + 1)
-    local some = redis.call('LRANGE', key, first, i)
-    for j = #some, 1, -1 do
-      if split(some[j]) < since then i = 0; break end
-      place = first + j - 1
-    end
-    if i == 0 then break end
-  end
-  if not place then return end
-  while permits > 0 and place < c.length do
-    local at, held = split(redis.call('LINDEX', key, place))
-    local less = math.min(held, permits)
-    if less > 0 then redis.call('LSET', key, place, entry(at, held - less)) end
-    c.used = c.used - less
-    permits = permits - less
-    place = place + 1
-  end
-  redis.call('LSET', key, 0, entry(0, c.used))
-end
-local function readRate(key)
-  local c = { key = key, rate = true, given = 0, used = 0, last = 0, max = 0, ahead = 0 }
-  c.window = number()
-  c.given = number()
-  c.length = redis.call('LLEN', key)
-  if c.length > 0 then
-    local _, used = split(redis.call('LINDEX', key, 0))
-    c.used = used
-    c.last = split(redis.call('LINDEX', key, -1))
-    -- Further ahead than anything is given.
-    if c.last > now + 10000 then setBack(c, key) end
-    forget(c, key)
-  end
-  for _ = 1, number() do
-    local since, permits = number(), number()
-    takeBack(c, key, since, permits)
-  end
-  return c
-end
+${rates.take}
 local function readKnown(key)
   local c = readQuota(key)
   -- What is restored keeps its version, so that who knows a later one is heard as well.
@@ -210,22 +156,6 @@ for ask = 1, number() do
   answers[#answers + 1] = refuses
 end
 
--- What may be used later counts as if it had been given later.
-local function writeRate(c)
-  local at = math.max(now + c.ahead, c.last)
-  c.used = c.used + c.given
-  if c.length == 0 then redis.call('RPUSH', c.key, entry(0, c.used), entry(at, c.given))
-  else
-    -- Above 1024 permits, neighbours share an entry with the time of the last.
-    local _, last = split(redis.call('LINDEX', c.key, -1))
-    if c.length > 1 and (c.last == at or last + c.given <= math.ceil(c.max / 1024)) then
-      redis.call('LSET', c.key, -1, entry(at, last + c.given))
-    else redis.call('RPUSH', c.key, entry(at, c.given)) end
-    redis.call('LSET', c.key, 0, entry(0, c.used))
-  end
-  redis.call('PEXPIRE', c.key, whole(at - now + c.window + 1000))
-  if not c.oldest then c.oldest = at end
-end
 local function write(c)
   if c.given > 0 and not c.running then
     c.generation = math.max(c.generation + 1, now)
@@ -256,10 +186,10 @@ for _, c in ipairs(counts) do
 end
 for _, n in ipairs(answers) do say(n) end
 return reply
-`)
+`
 
 /** Resets a quota. KEYS: the quota. ARGV: the time, permits used, milliseconds until its window ends (0 = a new one). Returns generation and end of the new count. */
-export const RESET: Script = scriptOf(`${CLOCK}
+const RESET = `${CLOCK}
 local c = readQuota(KEYS[1])
 local used = tonumber(ARGV[2])
 -- Kept although it says nothing, so that no node brings back what it knew from before.
@@ -269,30 +199,11 @@ if lastsMs > 0 then keptMs = lastsMs + 60000 end
 c = { generation = math.max(c.generation + 1, now), version = 0, used = used, ends = lastsMs > 0 and now + lastsMs or -1 }
 writeQuota(KEYS[1], c, keptMs)
 return { c.generation, c.ends }
-`)
+`
 
 /** Adds counts to others. KEYS: rate and quota to take from, rate and quota to add to. ARGV: the time. */
-export const CARRY: Script = scriptOf(`${CLOCK}
-local function gather(key, into)
-  for i, one in ipairs(redis.call('LRANGE', key, 0, -1)) do
-    local at, permits = split(one)
-    if i > 1 and permits > 0 then into[#into + 1] = { at = at, permits = permits } end
-  end
-end
-local function carryRate(from, to)
-  local all = {}
-  gather(from, all)
-  if #all == 0 then return end
-  gather(to, all)
-  table.sort(all, function(a, b) return a.at < b.at end)
-  local old = redis.call('LLEN', to)
-  local used = 0
-  for _, one in ipairs(all) do used = used + one.permits end
-  redis.call('RPUSH', to, entry(0, used))
-  for _, one in ipairs(all) do redis.call('RPUSH', to, entry(one.at, one.permits)) end
-  redis.call('LTRIM', to, old, -1)
-  redis.call('PEXPIRE', to, math.max(1, redis.call('PTTL', from), redis.call('PTTL', to)))
-end
+const carryText = (rates: RateScript) => `${CLOCK}
+${rates.carry}
 local function carryQuota(from, to)
   local source, target = readQuota(from), readQuota(to)
   if not runs(source) then return end
@@ -307,4 +218,19 @@ end
 carryRate(KEYS[1], KEYS[3])
 carryQuota(KEYS[2], KEYS[4])
 return 0
-`)
+`
+
+/** The scripts of a node, which counts rates by one algorithm. */
+export interface CountScripts {
+  /** Takes permits for many calls at once. */
+  readonly take: Script
+  /** Resets a quota. */
+  readonly reset: Script
+  /** Adds counts to others. */
+  readonly carry: Script
+}
+
+/** The scripts for an algorithm of rates. */
+export function countScripts(rates: RateScript): CountScripts {
+  return { take: scriptOf(takeText(rates)), reset: scriptOf(RESET), carry: scriptOf(carryText(rates)) }
+}

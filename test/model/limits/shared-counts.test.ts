@@ -21,7 +21,7 @@ const hammered = deep
   : { threads: 3, max: 40, windowMs: 20, calls: 3000, forMs: 60_000, mostPauseUs: 20 }
 
 test('one key from several threads is limited as by a plain log, and its quota counts every use', async (t) => {
-  const memory = reserveCounts()
+  const memory = reserveCounts('sliding_window')
   const owner = ownSharedCounters(memory, systemClock)
   const { threads, ...order } = hammered
   const all = await Promise.all(
@@ -45,7 +45,7 @@ test('one key from several threads is limited as by a plain log, and its quota c
 })
 
 test('a thread that ends within its locks keeps nobody from a count', async (t) => {
-  const memory = reserveCounts()
+  const memory = reserveCounts('sliding_window')
   const owner = ownSharedCounters(memory, systemClock)
   const number = owner.nextOwner()
   const worker = startThread({ ...hammered, memory, number, seed: 1, stays: true })
@@ -63,7 +63,7 @@ test('a thread that ends within its locks keeps nobody from a count', async (t) 
 })
 
 test('a live thread keeps its locks, and a dead one loses them, after any number of starts', () => {
-  const state = new SharedState(reserveCounts(), FIRST_OWNER)
+  const state = new SharedState(reserveCounts('sliding_window'), FIRST_OWNER)
   const { living } = state
   const cells = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
   const locksOf = (number: number) => new SharedLocks({ number, living, patient: false })
@@ -94,7 +94,7 @@ test('names are found by every thread as in a map, whatever is claimed and given
   })
   fc.assert(
     fc.property(fc.array(act, { maxLength: 300 }), (acts) => {
-      const memory = reserveCounts()
+      const memory = reserveCounts('sliding_window')
       const tables = [new SharedTables(memory, 1), new SharedTables(memory, 2)]
       const known = new Map<string, number>()
       for (const { act, id: number, by } of acts) {
@@ -119,7 +119,7 @@ test('names are found by every thread as in a map, whatever is claimed and given
 })
 
 test('keys that come once give their slots, names and rings back', () => {
-  const memory = reserveCounts()
+  const memory = reserveCounts('sliding_window')
   const clock = new FakeClock()
   const owner = ownSharedCounters(memory, clock)
   const serving = new MemoryCounters(clock, new SharedTables(memory, owner.nextOwner()))

@@ -1,9 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ResourceLimits } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
+import { type RateAlgorithmName, rateAlgorithm } from '../../../model/limits/rate-algorithms.ts'
+import { SLIDING_WINDOW } from '../../../model/limits/window.ts'
 import { type Log, silentLog } from '../../../model/logs/log.ts'
 import { DAY_MS } from '../../../model/time/calendar.ts'
 import { type Clock, type Millis, systemClock } from '../../../model/time/clock.ts'
+import { OwnTables } from '../../memory/count-tables.ts'
 import { MemoryCounters } from '../../memory/counters.ts'
 import { type OwnerCounters, ownSharedCounters } from '../../memory/shared-counters.ts'
 import { reserveCounts } from '../../memory/shared-counts.ts'
@@ -36,6 +39,8 @@ export interface SqliteOptions {
   readonly resourceLimits?: ResourceLimits
   /** True = threads that join count rates and quotas in memory that all share; else the owner counts for them. */
   readonly sharedCounts?: boolean
+  /** By which rates are counted: sliding windows by default. */
+  readonly rates?: RateAlgorithmName
   /** False: the owner calls `startWriter` after `onWriterEnd`. By default the store does it, after 1 s, doubling to 30 s. */
   readonly keepWriter?: boolean
 }
@@ -103,9 +108,10 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
     const db = openReadable(paths.database)
     reader = db
     if (damage.found) checkReadable(paths.database, db)
-    const counts = options.sharedCounts ? reserveCounts() : undefined
+    const rates = options.rates ?? SLIDING_WINDOW.name
+    const counts = options.sharedCounts ? reserveCounts(rates) : undefined
     const { kept, counters, nextOwner, ended } =
-      counts === undefined ? ownCounters(clock) : ownSharedCounters(counts, clock)
+      counts === undefined ? ownCounters(clock, rates) : ownSharedCounters(counts, clock)
     reading(() => kept.loadQuotas(savedQuotas(db)))
     const write = (what: Write) => damage.guard(() => link.write(what))
     const quotas = new QuotaKeeper(kept, write)
@@ -170,8 +176,8 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
 }
 
 /** Counters of this thread alone, which others ask. */
-function ownCounters(clock: Clock): OwnerCounters {
-  const counters = new MemoryCounters(clock)
+function ownCounters(clock: Clock, rates: RateAlgorithmName): OwnerCounters {
+  const counters = new MemoryCounters(clock, new OwnTables(rateAlgorithm(rates)))
   return { kept: counters, counters, nextOwner: () => 0, ended() {} }
 }
 
