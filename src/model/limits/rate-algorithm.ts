@@ -39,7 +39,7 @@ export interface RateTable {
  */
 export interface RateAlgorithm<Name extends string = string> {
   readonly name: Name
-  /** What a store has to give for a table: the slots of a chunk, as a power of two, and the doubles of a chunk. */
+  /** Memory that a store has to give for a table: the slots of a chunk, as a power of two, and the doubles of a chunk. */
   readonly chunkShift: number
   readonly chunkDoubles: number
   /** A new table, in the memory of this thread unless others share what is given. */

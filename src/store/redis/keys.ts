@@ -3,7 +3,7 @@ import type { RedisConnection } from './connection.ts'
 const SCAN_KEYS = '1000'
 const AT_ONCE = 1000
 
-/** What the names of all counts begin with, and those of rates by the algorithm that counts them: see `RateScript`. */
+/** The beginning of the names of all counts, and that of rates, by the algorithm that counts them: see `RateScript`. */
 export interface CountKeys {
   readonly prefix: string
   readonly rateKey: string
