@@ -20,6 +20,8 @@ export class ApiOwners {
   readonly #byDocument = new Map<string, Known>()
   /** Of deleted ones, by organisation and `api_id`. */
   readonly #deleted = new Map<string, Known>()
+  /** By storage id of the note: the key in `#deleted`. */
+  readonly #deletedKeys = new Map<string, string>()
   readonly #deletedPolicies = new DeletedPolicies()
   #stale = new Set<string>()
   #loading: Promise<void> | undefined
@@ -89,10 +91,12 @@ export class ApiOwners {
       this.#byApi.clear()
       this.#byDocument.clear()
       this.#deleted.clear()
+      this.#deletedKeys.clear()
       this.#deletedPolicies.clear()
       const missed = this.#missed
       for await (const batch of this.#documents.scan('api')) for (const { id, body } of batch) this.#put(id, body)
-      for await (const batch of this.#documents.scan(TOMBSTONE)) for (const { body } of batch) this.#putTombstone(body)
+      for await (const batch of this.#documents.scan(TOMBSTONE))
+        for (const { id, body } of batch) this.#putTombstone(id, body)
       this.#loaded = missed === this.#missed
     }
     const stale = this.#stale
@@ -101,7 +105,7 @@ export class ApiOwners {
       for (const named of stale) {
         const [kind, id] = named.split(' ') as ['api' | typeof TOMBSTONE, Parameters<Documents['get']>[1]]
         const found = await this.#documents.get(kind, id)
-        if (kind === TOMBSTONE) this.#putTombstone(found?.body ?? {})
+        if (kind === TOMBSTONE) this.#putTombstone(id, found?.body)
         else if (found === undefined) this.#drop(id)
         else this.#put(id, found.body)
         stale.delete(named)
@@ -118,12 +122,17 @@ export class ApiOwners {
     this.#byDocument.set(id, known)
   }
 
-  #putTombstone(body: Parameters<typeof ownersOf>[0]): void {
-    this.#deletedPolicies.put(body)
-    const tombstone = readTombstone('api', body)
-    if (tombstone === undefined) return
+  #putTombstone(noteId: string, body: Parameters<typeof ownersOf>[0] | undefined): void {
+    this.#deletedPolicies.put(noteId, body)
+    const before = this.#deletedKeys.get(noteId)
+    if (before !== undefined) this.#deleted.delete(before)
+    this.#deletedKeys.delete(noteId)
+    const tombstone = body && readTombstone('api', body)
+    if (body === undefined || tombstone === undefined) return
     const known = { apiId: tombstone.named, orgId: tombstone.org_id, owners: ownersOf(body) }
-    this.#deleted.set(keyOf(known.orgId, known.apiId), known)
+    const key = keyOf(known.orgId, known.apiId)
+    this.#deletedKeys.set(noteId, key)
+    this.#deleted.set(key, known)
   }
 
   #drop(id: string): void {

@@ -7,6 +7,7 @@ import { isKeyHash } from '../../model/keys/key.ts'
 import { clientRefOf } from '../../model/oauth-clients/oauth-registration.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import { foreignConflict } from '../../publish/apis/listen-path.ts'
+import { isDeletedElsewhere } from '../../publish/documents/deleted-ids.ts'
 import { apisOfRegistration } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { inTurns, mapInTurns, WorkSlice } from '../../runtime/turns.ts'
@@ -121,7 +122,9 @@ async function obstaclesOfApi(
     id = idsOf(format, definition).apiId
     const api = await inTurns(readingNewApi({ format, definition, api_id: id, org_id: orgId, name: '' }))
     const stored = await parts.documents.find('api', 'api_id', id)
-    if (stored !== undefined && stored.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
+    const isForeign =
+      stored === undefined ? await isDeletedElsewhere(parts, 'api', id, orgId) : stored.body.org_id !== orgId
+    if (isForeign) return [{ kind: 'api', id, why: FOREIGN }]
     if (stored !== undefined && !call.visibility.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]
     if (stored === undefined && !call.visibility.anyApi([id])) return [{ kind: 'api', id, why: WAS_NOT_YOURS }]
     await checkReferences(parts, call, 'api', { format, definition }, stored?.body, { made: brings })

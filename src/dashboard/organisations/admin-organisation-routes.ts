@@ -51,12 +51,21 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       path: '/admin/organisations/import',
       access: 'installation',
       summary: 'Import an organisation with its id',
+      query: {
+        reuse_deleted_id: Type.Boolean({
+          description:
+            'True: the id may be that of a deleted organisation, whose request records, counts and audit log the new one then reads.',
+        }),
+      },
       body: Body,
       answers: { 200: CreatedShape },
       async run(call) {
         const sent = call.object()
         if (!isDocumentId(sent.id)) throw fault('organisation_invalid', 'id: must be 24 lower-case hex digits')
-        const { organisation } = await newOrganisation(parts, sent, { id: sent.id, actor: INSTALLATION })
+        const { organisation } = await newOrganisation(parts, sent, {
+          ...{ id: sent.id, actor: INSTALLATION },
+          reusesDeleted: call.query('reuse_deleted_id') === 'true',
+        })
         return ok('Org imported', organisation.id)
       },
     },

@@ -82,7 +82,8 @@ export class PolicyApis {
       this.#deleted.clear()
       const missed = this.#missed
       for await (const batch of this.#documents.scan('policy')) for (const { id, body } of batch) this.#put(id, body)
-      for await (const batch of this.#documents.scan(TOMBSTONE)) for (const { body } of batch) this.#deleted.put(body)
+      for await (const batch of this.#documents.scan(TOMBSTONE))
+        for (const { id, body } of batch) this.#deleted.put(id, body)
       this.#loaded = missed === this.#missed
     }
     const stale = this.#stale
@@ -91,7 +92,7 @@ export class PolicyApis {
       for (const named of stale) {
         const [kind, id] = named.split(' ') as ['policy' | typeof TOMBSTONE, Parameters<Documents['get']>[1]]
         const found = await this.#documents.get(kind, id)
-        if (kind === TOMBSTONE) this.#deleted.put(found?.body ?? {})
+        if (kind === TOMBSTONE) this.#deleted.put(id, found?.body)
         else if (found === undefined) this.#drop(id)
         else this.#put(id, found.body)
         stale.delete(named)

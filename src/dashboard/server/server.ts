@@ -16,7 +16,7 @@ import { identitiesOf } from '../access/identities.ts'
 import { withPlainDates } from '../analytics/range.ts'
 import { scheduleHitRetention } from '../analytics/retention.ts'
 import { ApiOwners } from '../apis/api-owners.ts'
-import { scheduleAuditRetention } from '../audit/purge.ts'
+import { scheduleAuditRetention, scheduleTombstoneRetention } from '../audit/purge.ts'
 import { eventMailer } from '../events/event-mails.ts'
 import { scheduleKeyExpiry } from '../portal/developers/forget-keys.ts'
 import { type Route, routerPath } from '../routes/route.ts'
@@ -61,12 +61,14 @@ export async function startDashboard(
 ): Promise<Dashboard> {
   const recorded = recordedStore(given.store, given.config.dashboard.audit.enabled)
   const keepsTombstones = given.config.dashboard.enable_ownership
-  const documents = withEvents({ ...given, documents: recorded.documents, keepsTombstones, mail: eventMailer(given) })
+  const keepsDeletedIds = given.config.dashboard.audit.enabled
+  const kept = { keepsTombstones, keepsDeletedIds, notesDeletedIds: keepsDeletedIds }
+  const documents = withEvents({ ...given, documents: recorded.documents, ...kept, mail: eventMailer(given) })
   const store = { ...recorded, documents }
   const closing = new AbortController()
   let draining = false
   const parts: DashboardParts = {
-    ...{ ...given, store, documents, tokens: store.tokens },
+    ...{ ...given, store, documents, tokens: store.tokens, keepsDeletedIds },
     closing: closing.signal,
     draining: () => draining,
   }
@@ -111,7 +113,9 @@ export async function startDashboard(
     stopWatching()
     throw portFault(error, port)
   }
-  const jobs = [scheduleAuditRetention(parts), scheduleHitRetention(parts), scheduleKeyExpiry(parts)]
+  const jobs = [scheduleAuditRetention, scheduleTombstoneRetention, scheduleHitRetention, scheduleKeyExpiry].map(
+    (schedule) => schedule(parts),
+  )
   // The first caller should not wait for it; failures surface when it is needed.
   if (parts.config.dashboard.enable_ownership) owners.fresh().catch(() => {})
   const address = server.server.address()

@@ -41,8 +41,10 @@ export interface AdminRoutes {
  */
 export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const { sealKey, store, clock = systemClock } = given
-  const keepsTombstones = given.config.dashboard.enable_ownership
-  const parts: AdminParts = { ...given, documents: withEvents({ ...store, clock, sealKey, keepsTombstones }) }
+  const { enable_ownership: keepsTombstones, audit } = given.config.dashboard
+  const kept = { keepsTombstones, notesDeletedIds: audit.enabled }
+  const documents = withEvents({ ...store, clock, sealKey, ...kept })
+  const parts: AdminParts = { ...given, documents }
   const [open, full] = [false, true].map((withValues) => new RouteTree(healthRoutes(parts, withValues))) as [
     RouteTree,
     RouteTree,

@@ -10,6 +10,7 @@ import { boundIdentity } from '../people/user-security.ts'
 import { policyApisOf, policyAuthTypesOf, stateOf } from '../policies/policy-body.ts'
 import { keyHashesOf, policyIdsOfDeveloper } from '../portal/developers/developer.ts'
 import { foldCase } from '../text/fold.ts'
+import type { TombstoneNoun } from './tombstone.ts'
 
 /** How a kind of document can be found besides by its storage id. */
 export interface KindIndexes {
@@ -29,6 +30,16 @@ export interface KindIndexes {
    * in `publish/audit/undo-restore.ts`.
    */
   readonly undoneBy?: string
+  /** Ids that no two organisations can have, where callers choose them: a deleted one stays with its organisation (`publish/documents/deleted-ids.ts`). */
+  readonly sharedIds?: SharedIds
+}
+
+/** The ids of a kind that are those of the installation. */
+export interface SharedIds {
+  /** Of the notes about deleted ones. */
+  readonly noun: TombstoneNoun
+  /** Unique index, and the member that it is of; absent = the storage id alone. */
+  readonly own?: { readonly index: string; readonly member: string }
 }
 
 /** Characters of a text that are filed folded, and so found by a part. */
@@ -83,6 +94,7 @@ const placed = (body: JsonObject) => (typeof body.place === 'string' ? placeKeys
 export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   /** Body: `StoredApi` of model/apis/definition/stored-api.ts. */
   api: {
+    sharedIds: { noun: 'api_id', own: { index: 'api_id', member: 'api_id' } },
     unique: { api_id: text('api_id') },
     lookup: {
       org_id: text('org_id'),
@@ -115,6 +127,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `Policy`. `id` is what keys refer to, within an organisation: two organisations may use one id. */
   policy: {
+    sharedIds: { noun: 'policy_id' },
     unique: { org_policy: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
     lookup: {
       org_id: text('org_id'),
@@ -158,6 +171,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** A webhook. Its name is how callers find it again. */
   hook: {
+    sharedIds: { noun: 'hook' },
     undoneBy: 'hooks',
     unique: {},
     lookup: { org_id: text('org_id') },
@@ -165,6 +179,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `Asset` of model/assets/asset.ts. `id` is unique in an organisation. */
   asset: {
+    sharedIds: { noun: 'asset_id' },
     unique: { org_asset: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
     lookup: { org_id: text('org_id'), id: text('id'), kind: text('kind') },
     sorted: { name_folded: folded('name') },
@@ -180,6 +195,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** An identity profile of single sign-on: its sign-in addresses name it by `ID` alone. */
   idp_profile: {
+    sharedIds: { noun: 'profile_id', own: { index: 'id', member: 'ID' } },
     unique: { id: text('ID') },
     lookup: { org_id: text('OrgID') },
     sorted: { name_folded: folded('Name') },
@@ -206,7 +222,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `UserGroup` of model/people/user-group.ts. */
   user_group: { unique: {}, lookup: { org_id: text('org_id'), name: text('name') } },
-  /** Body: `Tombstone` of model/documents/tombstone.ts: who owned what is deleted, where ownership is on. */
+  /** Body: `Tombstone` of model/documents/tombstone.ts. */
   tombstone: { unique: {}, lookup: { org_id: text('org_id') } },
   /** Body: `InstallationBody` of publish/organisations/installation.ts; one document. */
   installation: { unique: {}, lookup: {} },

@@ -6,15 +6,30 @@ import type { DocumentId } from './ids.ts'
 /** The kind of document that says who owned an API, or which APIs a policy was for, before it was deleted. */
 export const TOMBSTONE = 'tombstone'
 
-/** The nouns whose ownership decides about others, and those whose ids callers choose for the whole installation. */
-export type TombstoneNoun = 'api' | 'policy' | 'hook'
+/**
+ * The nouns whose ownership decides about others (`api`, `policy`), those of ids that callers choose for the whole installation, and
+ * organisations.
+ */
+export type TombstoneNoun =
+  | 'api'
+  | 'policy'
+  | 'api_id'
+  | 'policy_id'
+  | 'asset_id'
+  | 'profile_id'
+  | 'hook'
+  | 'organisation'
 
-/** The owners of a deleted API, or the APIs of a deleted policy: with ownership on, they still own what is based on it. */
+/** A note about something deleted: with ownership on, the owners of an API or the APIs of a policy still own what is based on it. */
 export type Tombstone = {
   readonly org_id: string
   readonly noun: TombstoneNoun
-  /** `api_id`, or the `id` of a policy. */
+  /** `api_id`, or the `id` of a policy; of other nouns the id that is kept. */
   readonly named: string
+  /** Who deleted it, as in the audit log; absent in notes of older versions. */
+  readonly by?: string
+  /** When, Unix milliseconds; absent in notes of older versions. */
+  readonly at?: number
   /** Of a policy: the other id that it was found by. */
   readonly storage_id?: string
   /** Of an API, as it was stored. */

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import { inTurns } from '../../runtime/turns.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
+import { isDeletedElsewhere } from '../documents/deleted-ids.ts'
 import { OPTIMISTIC_LOCK_CONFLICT } from '../documents/optimistic-lock.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
@@ -212,9 +213,9 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
       'definition_invalid',
       `the id of an API cannot be "${apiId}": no URL of the management API could name it`,
     )
-  await checkFree(parts, apiId)
-  const id = await freeDocumentId(parts, named.documentId)
   const orgId = draft.orgId ?? orgOf(parts, named.orgId)
+  await checkFree(parts, apiId, orgId)
+  const id = await freeDocumentId(parts, named.documentId, orgId)
   await checkIdsFree(parts, 'api', { orgId, id: apiId, documentId: id })
   const document = await complete(parts, draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
@@ -296,11 +297,14 @@ function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, befor
   }
 }
 
-async function checkFree(parts: PublishParts, apiId: string): Promise<void> {
+async function checkFree(parts: PublishParts, apiId: string, orgId: string): Promise<void> {
   const reserved = reservedIdFlaw('api', apiId)
   if (reserved !== undefined) throw fault('definition_invalid', `api_id: ${reserved}`)
   if (isEventQueue(apiId)) throw fault('definition_invalid', 'api_id: must not begin as queues of events do')
-  if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('id_taken', `API ${apiId}`)
+  const isTaken =
+    (await parts.documents.find('api', 'api_id', apiId)) !== undefined ||
+    (await isDeletedElsewhere(parts, 'api', apiId, orgId))
+  if (isTaken) throw fault('id_taken', `API ${apiId}`)
 }
 
 async function complete(
@@ -313,9 +317,12 @@ async function complete(
   return { ...fillIds(draft.format, definition, { orgId: ids.orgId }), format: draft.format }
 }
 
-async function freeDocumentId(parts: PublishParts, wanted: string): Promise<DocumentId> {
-  if (isDocumentId(wanted) && (await parts.documents.get('api', wanted)) === undefined) return wanted
-  return newDocumentId(clockOf(parts).wall())
+async function freeDocumentId(parts: PublishParts, wanted: string, orgId: string): Promise<DocumentId> {
+  const isFree =
+    isDocumentId(wanted) &&
+    (await parts.documents.get('api', wanted)) === undefined &&
+    !(await isDeletedElsewhere(parts, 'api', wanted, orgId))
+  return isFree ? wanted : newDocumentId(clockOf(parts).wall())
 }
 
 async function baseOf(parts: PublishParts, version: VersionOf): Promise<StoredDocument> {

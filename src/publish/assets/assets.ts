@@ -4,6 +4,7 @@ import type { Asset, AssetDraft } from '../../model/assets/asset.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import type { StoredDocument, Where } from '../../store/ports/ports.ts'
+import { isDeletedElsewhere } from '../documents/deleted-ids.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, type PublishParts } from '../documents/parts.ts'
 
@@ -21,7 +22,10 @@ export async function createAsset(
   { orgId, documentId: wanted, draft }: { orgId: string; documentId: Json | undefined; draft: AssetDraft },
   actor: string,
 ): Promise<SavedAsset> {
-  const free = isDocumentId(wanted) && (await parts.documents.get(ASSET, wanted)) === undefined
+  const free =
+    isDocumentId(wanted) &&
+    (await parts.documents.get(ASSET, wanted)) === undefined &&
+    !(await isDeletedElsewhere(parts, ASSET, wanted, orgId))
   const documentId = free ? wanted : newDocumentId(clockOf(parts).wall())
   const asset = assetFrom(parts, { ...draft, id: draft.id || documentId }, orgId)
   await checkIdsFree(parts, ASSET, { orgId, id: asset.id, documentId })

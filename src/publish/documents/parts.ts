@@ -46,6 +46,8 @@ export interface PublishParts {
   readonly orgOfLoaded?: (apiId: string) => string | undefined
   /** The system's unless given. */
   readonly clock?: Clock
+  /** As in `DeletedIdParts`. */
+  readonly keepsDeletedIds?: boolean
 }
 
 /** The dependencies of reading sessions. */

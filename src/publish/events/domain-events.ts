@@ -16,6 +16,7 @@ import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '..
 import { apiOfOrg } from '../apis/api-ids.ts'
 import { wrapperOf } from '../apis/api-wrapper.ts'
 import { changesNothing } from '../documents/changes-nothing.ts'
+import { checkDeletedIds } from '../documents/deleted-ids.ts'
 import { tombstonesOf } from '../documents/tombstones.ts'
 import { catalogueOf } from '../portal/catalogue/catalogue.ts'
 import { toRequestView } from '../portal/key-requests/request-view.ts'
@@ -37,6 +38,10 @@ export interface EventParts {
   readonly sealKey: SealKey
   /** True = it is remembered who owned the APIs and policies that are deleted. */
   readonly keepsTombstones?: boolean
+  /** True = it is remembered whose the ids of what is deleted were. */
+  readonly notesDeletedIds?: boolean
+  /** As in `DeletedIdParts`. */
+  readonly keepsDeletedIds?: boolean
   /** Sends a mail, after the commit; absent = none are sent. Must not throw. */
   readonly mail?: (mail: EventMail) => void
 }
@@ -232,8 +237,12 @@ export function withEvents(parts: EventParts): Documents {
       if (entry === undefined) return documents.commit(changes, entry)
       const read = { ...parts, documents: readOnce(documents) }
       if (await changesNothing(read, changes)) return documents.revision()
+      await checkDeletedIds(read, changes)
       const events = await eventsOf(read, changes)
-      const tombstones = parts.keepsTombstones === true ? await tombstonesOf(read.documents, changes) : []
+      const tombstones = await tombstonesOf(read.documents, changes, entry, {
+        ids: parts.notesDeletedIds === true,
+        ownership: parts.keepsTombstones === true,
+      })
       const revision = await documents.commit([...changes, ...tombstones, ...events.changes], entry)
       for (const mail of events.mails) parts.mail?.(mail)
       return revision

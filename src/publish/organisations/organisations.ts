@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import { DOCUMENT_KINDS } from '../../model/documents/kinds.ts'
+import { TOMBSTONE, tombstoneBody, tombstoneId } from '../../model/documents/tombstone.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import {
   checkPermissionNames,
@@ -48,18 +49,23 @@ const MOST_MOVED = 1000
 
 /**
  * Stores a new organisation. The first one becomes the default organisation, to which all belongs that was made before.
- * `id` keeps the id of an organisation that is moved here; else it is made.
- * @throws Fault `organisation_invalid` (400), `organisation_taken` (403) for an id in use, `organisation_in_use` (400) when `id` is
+ * `id` keeps the id of an organisation that is moved here; else it is made. `reusesDeleted`: it may be that of a deleted one, whose records it
+ * then reads.
+ * @throws Fault `organisation_invalid` (400), `organisation_taken` (403) for an id in use or of a deleted one, `organisation_in_use` (400) when `id` is
  * another than that of the default organisation to come, and too much belongs to that one already, `portal_taken` (409) for the portal host
  * (`cname`) of another organisation
  */
 export function newOrganisation(
   parts: SecretParts,
   sent: JsonObject,
-  { id: wanted, actor }: { readonly id?: DocumentId; readonly actor: string },
+  {
+    id: wanted,
+    reusesDeleted,
+    actor,
+  }: { readonly id?: DocumentId; readonly reusesDeleted?: boolean; readonly actor: string },
 ): Promise<SavedOrganisation> {
   const save = async () => {
-    const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted)
+    const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted, reusesDeleted)
     const revision = await parts.documents.commit(changes, auditOf(parts, actor, 'organisation.create', id, { id }))
     // Objects that another thread created between the read and the commit.
     if (from !== undefined) await moveObjects(parts, from, id)
@@ -82,6 +88,7 @@ export async function prepareOrganisation(
   parts: SecretParts,
   sent: JsonObject,
   wanted?: DocumentId,
+  reusesDeleted = false,
 ): Promise<PreparedOrganisation> {
   const body = readOrganisation(sent)
   const { documents } = parts
@@ -90,6 +97,12 @@ export async function prepareOrganisation(
   const first = reserved === undefined || (await documents.get('organisation', reserved)) === undefined
   const id = wanted ?? (first ? reserved : undefined) ?? newDocumentId(clockOf(parts).wall())
   if ((await documents.get('organisation', id)) !== undefined) throw fault('organisation_taken', `id ${id} is in use`)
+  const note = tombstoneId('organisation', '', id)
+  if (!reusesDeleted && (await documents.get(TOMBSTONE, note)) !== undefined)
+    throw fault(
+      'organisation_taken',
+      `id ${id} was that of a deleted organisation: the new one would see its request records, counts and audit log; choose another id, or call again with ?reuse_deleted_id=true`,
+    )
   const labels = defaultLabels(id, clockOf(parts).wall())
   const host = await claimPortalHost(parts, String(body.cname), id)
   const changes: Change[] = [{ op: 'put', kind: 'organisation', id, body, ifRevision: 0 }, ...labels, ...host]
@@ -182,8 +195,16 @@ export async function deleteOrganisation(
     await parts.documents.commit(changes, entry('organisation.empty'))
   return withLock(parts, () => {
     const own: Change = { op: 'delete', kind: 'organisation', id, ifRevision: revision }
-    return parts.documents.commit([own], entry('organisation.delete'))
+    // The default one leaves its id, and what the gateway serves of it, to the next.
+    const notes = keepObjects ? [] : [noteOf(id, actor, clockOf(parts).wall())]
+    return parts.documents.commit([own, ...notes], entry('organisation.delete'))
   })
+}
+
+/** The note that keeps the id of a deleted organisation, for as long as there are records of it. */
+function noteOf(id: DocumentId, by: string, at: number): Change {
+  const body = tombstoneBody({ org_id: '', noun: 'organisation', named: id, by, at })
+  return { op: 'put', kind: TOMBSTONE, id: tombstoneId('organisation', '', id), body }
 }
 
 /** An organisation by id; undefined when there is none. */
@@ -217,8 +238,9 @@ async function* belongingsOf(
   { keepObjects }: { readonly keepObjects: boolean },
 ): AsyncGenerator<Change[]> {
   const stays: readonly Kind[] = keepObjects ? OBJECT_KINDS : []
-  const rest = Object.keys(DOCUMENT_KINDS).filter((kind) => !FIRST.includes(kind))
-  for (const kind of [...FIRST, ...rest]) if (!stays.includes(kind)) yield* documentsOf(parts, kind, orgId)
+  const rest = Object.keys(DOCUMENT_KINDS).filter((kind) => !FIRST.includes(kind) && kind !== TOMBSTONE)
+  // Deleting the others leaves notes.
+  for (const kind of [...FIRST, ...rest, TOMBSTONE]) if (!stays.includes(kind)) yield* documentsOf(parts, kind, orgId)
   if (keepObjects) return
   for (;;) {
     const { rows } = await parts.tokens.listSessions({ orgId, limit: BATCH })

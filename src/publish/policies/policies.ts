@@ -8,6 +8,7 @@ import type { Policy } from '../../model/sessions/session.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
+import { isDeletedElsewhere } from '../documents/deleted-ids.ts'
 import { OPTIMISTIC_LOCK_CONFLICT, type OptimisticLockParts, optimisticLock } from '../documents/optimistic-lock.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
@@ -65,9 +66,10 @@ async function create(
   const orgId = orgOf(parts, (await inItsOrganisation(parts, checked as JsonObject)).org_id)
   await checkSameOrganisation(parts, orgId, policyApisOf(checked as JsonObject), 'policy_invalid')
   const turn = rules.uniqueNames ? await policyNameLock(parts, orgId, checked.name, undefined) : []
-  if ((await parts.documents.get('policy', documentId)) !== undefined) {
-    throw fault('id_taken', `policy ${documentId}`)
-  }
+  const isTaken =
+    (await parts.documents.get('policy', documentId)) !== undefined ||
+    (await isDeletedElsewhere(parts, 'policy', documentId, orgId))
+  if (isTaken) throw fault('id_taken', `policy ${documentId}`)
   await checkIdsFree(parts, 'policy', { orgId, id: wanted, documentId })
   const date_created = checked.date_created || new Date(clockOf(parts).wall()).toISOString()
   const policy = completed(parts, checked, { _id: documentId, id: wanted, org_id: orgId, date_created })

@@ -1,10 +1,10 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
-import { TOMBSTONE, tombstoneId } from '../../model/documents/tombstone.ts'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import { sealUnlessSame, unseal } from '../../model/secrets/secret.ts'
 import type { HookDraft, HookSecrets } from '../../model/webhooks/hook.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
+import { isDeletedElsewhere } from '../documents/deleted-ids.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 
 const HOOK = 'hook'
@@ -19,7 +19,7 @@ export async function createHook(
   actor: string,
 ): Promise<DocumentId> {
   const id = isDocumentId(wanted) ? wanted : newDocumentId(clockOf(parts).wall())
-  if (id === wanted) await checkNotOfAnother(parts, id, orgId)
+  if (await isDeletedElsewhere(parts, HOOK, id, orgId)) throw fault('hook_taken')
   const body = bodyOf(parts, id, orgId, draft)
   const audit = auditOf(parts, actor, 'hook.create', orgId, { id })
   try {
@@ -52,23 +52,8 @@ export async function removeHook(
 ): Promise<void> {
   const orgId = String(body.org_id ?? '')
   const audit = auditOf(parts, actor, 'hook.delete', orgId, { id })
-  const tombstone = {
-    op: 'put',
-    kind: TOMBSTONE,
-    id: tombstoneOfHook(id),
-    body: { org_id: orgId, noun: HOOK, named: id },
-  } as const
-  await parts.documents.commit([{ op: 'delete', kind: HOOK, id, ifRevision: revision }, tombstone], audit)
+  await parts.documents.commit([{ op: 'delete', kind: HOOK, id, ifRevision: revision }], audit)
 }
-
-/** @throws Fault `hook_taken` (409) */
-async function checkNotOfAnother({ documents }: SecretParts, id: DocumentId, orgId: string): Promise<void> {
-  const tombstone = await documents.get(TOMBSTONE, tombstoneOfHook(id))
-  if (tombstone !== undefined && tombstone.body.org_id !== orgId) throw fault('hook_taken')
-}
-
-/** Ids of webhooks are those of the installation. */
-const tombstoneOfHook = (id: DocumentId) => tombstoneId(HOOK, '', id)
 
 /** The secrets of a stored webhook, unsealed. @throws Fault `seal_broken` */
 export function hookSecretsOf(

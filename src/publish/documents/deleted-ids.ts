@@ -1,0 +1,82 @@
+import { fault } from '../../errors/fault.ts'
+import { type DocumentId, isDocumentId } from '../../model/documents/ids.ts'
+import { DOCUMENT_KINDS } from '../../model/documents/kinds.ts'
+import { TOMBSTONE, type TombstoneNoun, tombstoneBody, tombstoneId } from '../../model/documents/tombstone.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { Change, Documents, Kind, StoredDocument } from '../../store/ports/ports.ts'
+
+const sharedIdsOf = (kind: Kind) => DOCUMENT_KINDS[kind]?.sharedIds
+
+type Reading = { readonly documents: Pick<Documents, 'get'> }
+
+/** The dependencies of a check: a caller who may write in all organisations is not checked. */
+export interface DeletedIdParts extends Reading {
+  /** True where callers are users of an organisation. */
+  readonly keepsDeletedIds?: boolean
+}
+
+/**
+ * True when another organisation deleted an object of this id: it may put it back, so the id looks as if the object were there. One that is
+ * deleted itself keeps nothing.
+ */
+export async function isDeletedElsewhere(
+  parts: DeletedIdParts,
+  kind: Kind,
+  id: string,
+  orgId: string,
+): Promise<boolean> {
+  const shared = sharedIdsOf(kind)
+  if (shared === undefined || parts.keepsDeletedIds !== true || orgId === '') return false
+  const { documents } = parts
+  const owner = (await documents.get(TOMBSTONE, tombstoneId(shared.noun, '', id)))?.body.org_id
+  if (owner === undefined || owner === orgId || !isDocumentId(owner)) return false
+  return (await documents.get('organisation', owner)) !== undefined
+}
+
+/**
+ * Refuses a commit that makes an object under an id which another organisation deleted, in the words of a commit that finds it there.
+ * @throws Fault `revision_conflict`, `already_exists` (409)
+ */
+export async function checkDeletedIds(parts: DeletedIdParts, changes: readonly Change[]): Promise<void> {
+  if (parts.keepsDeletedIds !== true) return
+  for (const change of changes) {
+    const shared = change.op === 'put' ? sharedIdsOf(change.kind) : undefined
+    if (change.op !== 'put' || shared === undefined) continue
+    const { kind, id } = change
+    if ((await parts.documents.get(kind, id)) !== undefined) continue
+    const body = change.body as JsonObject
+    const orgId = orgOf(body)
+    if (await isDeletedElsewhere(parts, kind, id, orgId)) throw fault('revision_conflict')
+    const own = shared.own === undefined ? id : String(body[shared.own.member] ?? '')
+    if (own !== id && (await isDeletedElsewhere(parts, kind, own, orgId)))
+      throw fault('already_exists', `${kind}: ${shared.own!.index}`)
+  }
+}
+
+/** The ids of a deleted document that stay with its organisation. */
+export function deletedIdsOf({ kind, id, body }: Pick<StoredDocument, 'kind' | 'id' | 'body'>): {
+  readonly noun: TombstoneNoun
+  readonly named: string
+  readonly orgId: string
+}[] {
+  const shared = sharedIdsOf(kind)
+  const orgId = orgOf(body)
+  if (shared === undefined || orgId === '') return []
+  const own = shared.own === undefined ? id : String(body[shared.own.member] ?? id)
+  return [...new Set<string>([id, own])].map((named) => ({ noun: shared.noun, named, orgId }))
+}
+
+/** The note that keeps an id for the organisation that deleted it. */
+export function deletedIdNote(
+  { noun, named, orgId }: ReturnType<typeof deletedIdsOf>[number],
+  { by, at }: { readonly by: string; readonly at: number },
+): Change {
+  const body = tombstoneBody({ org_id: orgId, noun, named, by, at })
+  return { op: 'put', kind: TOMBSTONE, id: tombstoneId(noun, '', named) as DocumentId, body }
+}
+
+/** Identity profiles name their organisation as the incumbent does. */
+const orgOf = ({ org_id: orgId, OrgID: named }: JsonObject) => {
+  const text = orgId ?? named
+  return typeof text === 'string' ? text : ''
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { DOCUMENT_KINDS } from '../../../src/model/documents/kinds.ts'
+import { TOMBSTONE } from '../../../src/model/documents/tombstone.ts'
+import type { JsonObject } from '../../../src/model/json/json.ts'
+import { purgeTombstones } from '../../../src/publish/documents/purge-tombstones.ts'
+import { defined, rights } from '../../worlds/base/definitions.ts'
+import type { TestUser } from '../../worlds/dashboard/harness.ts'
+import { openUndoWorld, type UndoWorld } from '../../worlds/dashboard/undo-world.ts'
+
+const STORAGE_ID = '65a00000000000000000abcd'
+const DAY_MS = 86_400_000
+const PROFILE = {
+  ...{ ID: 'taken', Name: 'Directory', ActionType: 'GenerateOrLoginUserProfile', ProviderName: 'ADProvider' },
+  ProviderConfig: { LDAPServer: 'ldap.test', LDAPUserDN: 'uid=*USERNAME*,dc=test' },
+}
+const definition = (id: string, path = `/${id}/`) => defined({ id, path, url: 'http://127.0.0.1:1' })
+
+/** How an object of a kind is made with ids of the caller's choice, and where it is deleted. */
+interface Chosen {
+  readonly path: string
+  /** `which` makes other members than the ids differ. */
+  readonly body: (which: string) => JsonObject
+  readonly remove: string
+}
+
+const withDbId = (which: string): JsonObject => {
+  const document = definition(`own-${which}`)
+  const extension = document['x-svc-api-gateway'] as { info: JsonObject }
+  return { ...document, 'x-svc-api-gateway': { ...extension, info: { ...extension.info, dbId: STORAGE_ID } } }
+}
+
+const CHOSEN: Readonly<Record<string, readonly Chosen[]>> = {
+  api: [
+    { path: '/api/apis/oas', body: (which) => definition('taken', `/${which}/`), remove: '/api/apis/oas/taken' },
+    { path: '/api/apis/oas', body: withDbId, remove: `/api/apis/oas/${STORAGE_ID}` },
+  ],
+  policy: [
+    {
+      path: '/api/portal/policies',
+      body: (which) => ({ _id: STORAGE_ID, id: which, name: which, rate: 1, per: 1, quota_max: -1, access_rights: {} }),
+      remove: `/api/portal/policies/${STORAGE_ID}`,
+    },
+  ],
+  asset: [
+    {
+      path: '/api/assets',
+      body: (which) => ({ _id: STORAGE_ID, id: which, kind: 'oas-template', name: which, data: {} }),
+      remove: `/api/assets/${STORAGE_ID}`,
+    },
+  ],
+  idp_profile: [{ path: '/api/tib/profiles', body: () => PROFILE, remove: '/api/tib/profiles/taken' }],
+  hook: [
+    {
+      path: '/api/hooks',
+      body: (which) => ({ id: STORAGE_ID, name: which, method: 'POST', target_path: 'https://h.test/' }),
+      remove: `/api/hooks/${STORAGE_ID}`,
+    },
+  ],
+}
+
+/** The document of a kind that an organisation has. */
+async function storedOf({ store }: UndoWorld, kind: string, orgId: string) {
+  const member = kind === 'idp_profile' ? 'OrgID' : 'org_id'
+  for await (const batch of store.documents.scan(kind))
+    for (const document of batch) if (document.body[member] === orgId) return document
+  return undefined
+}
+
+/** Text of an answer without what differs in any two. */
+const plain = ({ text }: { text: string }) => text.replaceAll(/first|second/g, '_')
+
+test('every kind whose ids are those of the installation is tried', () => {
+  const shared = Object.entries(DOCUMENT_KINDS).filter(([, { sharedIds }]) => sharedIds !== undefined)
+  assert.deepEqual(Object.keys(CHOSEN).toSorted(), shared.map(([kind]) => kind).toSorted())
+  for (const [kind, { unique, sharedIds }] of Object.entries(DOCUMENT_KINDS))
+    if ('api_id' in unique || 'id' in unique) assert.notEqual(sharedIds?.own, undefined, kind)
+})
+
+for (const [kind, ways] of Object.entries(CHOSEN))
+  describe(kind, () => {
+    for (const [number, { path, body, remove }] of ways.entries())
+      test(`${kind} ${number}: a deleted id stays with its organisation, and looks used`, async (t) => {
+        const w = await openUndoWorld(t)
+        const orgId = await w.organisation()
+        const other = await w.user({ IsAdmin: 'admin' }, { orgId })
+        const make = async () => {
+          const answer = await w.call('POST', path, { as: w.admin, body: body('first') })
+          assert.ok(answer.status < 300, answer.text)
+        }
+        await make()
+        const { id } = (await storedOf(w, kind, w.orgId))!
+        const take = () => w.call('POST', path, { as: other, body: body('second') })
+        const there = await take()
+        const given = await storedOf(w, kind, orgId)
+        assert.notEqual(given?.id, id)
+        if (given !== undefined) await w.store.documents.commit([{ op: 'delete', kind, id: given.id }], undefined)
+        const removed = await w.call('DELETE', remove, { as: w.admin })
+        assert.equal(removed.status, 200, removed.text)
+        const gone = await take()
+        assert.equal(gone.status, there.status, gone.text)
+        if (there.status >= 300) assert.equal(plain(gone), plain(there))
+        assert.notEqual((await storedOf(w, kind, orgId))?.id, id)
+        const undone = await w.undo()
+        assert.equal(undone.status, 200, undone.text)
+        assert.equal((await storedOf(w, kind, w.orgId))?.id, id)
+        // Its own organisation takes it again.
+        await w.sent('DELETE', remove)
+        await make()
+      })
+  })
+
+const HOOK = { name: 'h', method: 'POST', target_path: 'https://h.test/' }
+const idOf = (number: number) => number.toString(16).padStart(24, '0')
+
+test('an id can be taken by others once its deletion cannot be undone any more', async (t) => {
+  const w = await openUndoWorld(t)
+  const other = await w.user({ IsAdmin: 'admin' }, { orgId: await w.organisation() })
+  await w.sent('POST', '/api/hooks', { ...HOOK, id: STORAGE_ID })
+  await w.sent('DELETE', `/api/hooks/${STORAGE_ID}`)
+  const take = async () => (await w.call('POST', '/api/hooks', { as: other, body: { ...HOOK, id: STORAGE_ID } })).status
+  const purge = (auditDays: number, now: number) => purgeTombstones(w.store, { now, auditDays, recordDays: 0 })
+  const now = w.clock.wall()
+  for (const [days, at] of [
+    [30, now + 29 * DAY_MS],
+    [0, now + 99_999 * DAY_MS],
+  ] as const) {
+    assert.equal(await purge(days, at), 0)
+    assert.equal(await take(), 409)
+  }
+  assert.equal(await purge(30, now + 31 * DAY_MS), 1)
+  assert.equal(await take(), 200)
+})
+
+test('notes of deletions are bounded, and who deletes in a loop pushes out its own', async (t) => {
+  const w = await openUndoWorld(t)
+  const other = await w.user({ IsAdmin: 'admin' })
+  const cycle = async (as: TestUser, number: number) => {
+    const body = { ...HOOK, id: idOf(number) }
+    assert.equal((await w.call('POST', '/api/hooks', { as, body })).status, 200)
+    assert.equal((await w.call('DELETE', `/api/hooks/${idOf(number)}`, { as })).status, 200)
+  }
+  for (const number of [1, 2, 3]) await cycle(other, number)
+  for (let number = 10; number < 40; number++) {
+    w.clock.advance(1)
+    await cycle(w.admin, number)
+  }
+  const purged = await purgeTombstones(w.store, { now: w.clock.wall(), auditDays: 0, recordDays: 0, most: 10 })
+  assert.equal(purged, 23)
+  const { rows } = await w.store.documents.list(TOMBSTONE, { limit: 50 })
+  const left = rows.map(({ body }) => Number.parseInt(String(body.named), 16)).toSorted((one, two) => one - two)
+  assert.deepEqual(left, [1, 2, 3, 33, 34, 35, 36, 37, 38, 39])
+})
+
+test('owners of what is deleted are known for as long as something is based on it', async (t) => {
+  const w = await openUndoWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
+  const owner = await w.user({ IsAdmin: 'false', apis: 'write', policies: 'write', keys: 'write' })
+  const send = async (method: string, path: string, body?: JsonObject) => {
+    const answer = await w.call(method, path, { as: owner, body })
+    assert.equal(answer.status, 200, answer.text)
+    return answer.json as JsonObject
+  }
+  await send('POST', '/api/apis/oas', defined({ id: 'sold', url: 'http://127.0.0.1:1', keyIn: 'Authorization' }))
+  await send('POST', '/api/portal/policies', {
+    id: 'gold',
+    name: 'gold',
+    rate: 1,
+    per: 1,
+    access_rights: rights('sold'),
+  })
+  const key = await send('POST', '/api/keys', { apply_policies: ['gold'] })
+  await send('DELETE', '/api/portal/policies/gold')
+  await send('DELETE', '/api/apis/oas/sold')
+  const path = `/api/keys/${key.key_hash}?hashed=1`
+  const stranger = await w.user({ IsAdmin: 'false', keys: 'write' })
+  const seen = async () => (await w.call('GET', path, { as: stranger })).status
+  const late = { now: w.clock.wall() + 400 * DAY_MS, auditDays: 365, recordDays: 0 }
+  assert.equal(await seen(), 401)
+  await purgeTombstones(w.store, late)
+  assert.equal(await seen(), 401)
+  await send('DELETE', path)
+  await purgeTombstones(w.store, late)
+  assert.deepEqual((await w.store.documents.list(TOMBSTONE, { limit: 5 })).rows, [])
+})
+
+test('the id of a deleted organisation is refused unless that is asked for', async (t) => {
+  const w = await openUndoWorld(t)
+  const orgId = await w.organisation()
+  const admin = (method: string, path: string, body?: JsonObject) => w.call(method, path, { as: 'installation', body })
+  assert.equal((await admin('DELETE', `/admin/organisations/${orgId}`)).status, 200)
+  const path = '/admin/organisations/import'
+  const body = { id: orgId, owner_name: 'Next' }
+  const refused = await admin('POST', path, body)
+  assert.equal(refused.status, 403)
+  assert.match(refused.text, /deleted organisation.*reuse_deleted_id=true/)
+  assert.equal((await admin('POST', `${path}?reuse_deleted_id=true`, body)).status, 200)
+})
