@@ -3,7 +3,12 @@ import { launch } from './launch.mjs'
 import { main } from './setup.mjs'
 
 /** Files that need no package of tests and checks. */
-const OF_START = ['src/main.ts', 'node_modules/vite/bin/vite.js']
+const OF_START = [
+  'src/main.ts',
+  'node_modules/vite/bin/vite.js',
+  'examples/login-page/main.ts',
+  'examples/login-page/run.ts',
+]
 const words = process.argv.slice(2)
 const at = words.findIndex((word) => !word.startsWith('-'))
 if (at === -1) {

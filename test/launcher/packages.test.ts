@@ -28,11 +28,19 @@ function importedBelow(folder: string): Set<string> {
   return found
 }
 
-test('a start installs every package that the server imports, and that the console is built from', () => {
+test('a start installs every package of server, console and login page', () => {
   const missing = (folder: string, known: readonly string[]) =>
     [...importedBelow(folder)].filter((name) => !known.includes(name)).map((name) => `${folder}: ${name}`)
   assert.ok(importedBelow('src').has('fastify') && importedBelow('console').has('react'))
-  assert.deepEqual([...missing('src', SERVER), ...missing('console', [...CONSOLE, ...SERVER])], [])
+  assert.deepEqual(
+    [
+      ...missing('src', SERVER),
+      ...missing('console', [...CONSOLE, ...SERVER]),
+      // Tutorials begin with it.
+      ...missing('examples/login-page', SERVER),
+    ],
+    [],
+  )
 })
 
 test('a package is in one of the three manifests, each of one version', () => {

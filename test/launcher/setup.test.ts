@@ -114,7 +114,7 @@ test('nothing is installed through a link to the packages of another clone', asy
   assert.ok(!existsSync(join(clone, 'calls')) && existsSync(join(other, 'node_modules/.installed')))
 })
 
-test('each command installs what it needs: the server and the console no packages of tests', async (t) => {
+test('each command installs what it needs: server, console and login page no packages of tests', async (t) => {
   const needs = async (words: readonly string[]) => {
     const clone = bareClone(t, '')
     // Fails, so that nothing is run.
@@ -124,7 +124,8 @@ test('each command installs what it needs: the server and the console no package
   }
   for (const words of [['bin/gatehouse'], ['scripts/run.mjs', '--watch', 'src/main.ts']])
     assert.deepEqual(await needs(words), [FOR_START], words.join(' '))
-  assert.deepEqual(await needs(['scripts/run.mjs', 'node_modules/vite/bin/vite.js', 'console']), [FOR_START])
+  for (const file of ['node_modules/vite/bin/vite.js', 'examples/login-page/main.ts', 'examples/login-page/run.ts'])
+    assert.deepEqual(await needs(['scripts/run.mjs', file]), [FOR_START], file)
   for (const words of [
     ['scripts/run.mjs', 'bench/run.ts'],
     ['scripts/test.mjs', 'x.test.ts'],
