@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
+import { AREAS } from '../console/src/texts/areas.ts'
+import { SHELL } from '../console/src/texts/shell.ts'
 import { generatedPages } from '../scripts/docs.ts'
 import { retiredPhrases } from './house/prose.ts'
 import { allPages, printedBlocks } from './worlds/docs/printed.ts'
@@ -148,6 +150,64 @@ test('every how-to page says what it is for, has an example, and what may go wro
       return parts.filter(([, part]) => !part.test(text)).map(([name]) => `${path} lacks ${name}`)
     })
   assert.deepEqual(lacks, [])
+})
+
+test('pages name APIs, paths, policies and clients of their own, so that one can follow another', () => {
+  const NAMED = {
+    API: /"info": \{\s*"id": "([^"]+)"/g,
+    path: /"listenPath": \{ "value": "([^"]+)"|listenPath=(\/[^&'" ]+)/g,
+    policy: /\/policies\b[^{\n]*\{\s*"id": "([^"]+)"/g,
+    client: /"client_id": "([^"]+)"/g,
+  }
+  const places = new Map<string, Set<string>>()
+  for (const page of allPages().filter((path) => /^docs\/(?:how-to|tutorials|start)\//.test(path))) {
+    const blocks = printedBlocks(page)
+    // Those that start the product give it a store of its own.
+    if (blocks.some(({ mark }) => mark === 'server') && !page.startsWith('docs/start/')) continue
+    for (const { script } of blocks.filter(({ mark }) => mark === ''))
+      for (const [kind, pattern] of Object.entries(NAMED))
+        for (const [, one, other] of script.matchAll(pattern)) {
+          const name = `${kind} ${one ?? other}`
+          places.set(name, (places.get(name) ?? new Set()).add(page))
+        }
+  }
+  assert.ok(places.size > 60, String(places.size))
+  assert.deepEqual(
+    [...places].filter(([, on]) => on.size > 1).map(([name, on]) => [name, ...on]),
+    [],
+  )
+})
+
+test('pages with commands say where they run, and what to do where somebody has set up already', () => {
+  const lacks = allPages()
+    .filter((path) => /^docs\/(?:how-to|tutorials)\//.test(path))
+    .flatMap((path) => {
+      const text = read(path)
+      const blocks = printedBlocks(path)
+      const run = blocks.filter(({ mark, script }) => mark === '' && /127\.0\.0\.1|data\//.test(script))
+      const starts = blocks.some(({ mark }) => mark === 'server')
+      return [
+        ...(run.length > 0 && !starts && !text.includes('quick-start.md#1-start') ? [`${path} lacks the start`] : []),
+        ...(/bin\/gatehouse bootstrap \w/.test(text) && !/installation that is\s+set up/.test(text)
+          ? [`${path} lacks a word on installations that are set up`]
+          : []),
+      ]
+    })
+  assert.deepEqual(lacks, [])
+})
+
+test('places of the console that pages name are in its texts', () => {
+  const texts = new Set(Object.values({ ...SHELL, ...AREAS }).map(String))
+  const named = allPages().flatMap((page) =>
+    [...read(page).matchAll(/\*\*([A-Z][\w -]*(?:, [A-Z][\w -]*)+)\*\*/g)].flatMap(([, place]) =>
+      place!.split(', ').map((word) => ({ page, word })),
+    ),
+  )
+  assert.ok(named.length > 20)
+  assert.deepEqual(
+    named.filter(({ word }) => !texts.has(word)),
+    [],
+  )
 })
 
 test('every page that is written by hand is in the index of the documentation', () => {

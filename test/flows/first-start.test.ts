@@ -28,20 +28,22 @@ function bootstrap(cwd: string, words: readonly string[], env: Readonly<Record<s
 }
 
 function command(cwd: string, words: readonly string[], env: Readonly<Record<string, string>>, input = '') {
-  return new Promise<{ status: number | null; text: string }>((resolve) => {
+  return new Promise<{ status: number | null; text: string; errors: string }>((resolve) => {
     const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...words], {
       cwd,
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     let text = ''
+    let errors = ''
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk
     })
     child.stderr.on('data', (chunk: Buffer) => {
       text += chunk
+      errors += chunk
     })
-    child.on('close', (status) => resolve({ status, text }))
+    child.on('close', (status) => resolve({ status, text, errors }))
     child.stdin.end(input)
   })
 }
@@ -70,11 +72,19 @@ test('the first start gives a link and an organisation for the samples, once', a
   const env = { SVC_DB_LISTENPORT: String(first.dashboardPort) }
   const printed = await bootstrap(cwd, [], env)
   assert.deepEqual([printed.status, LINK.exec(printed.text)?.[1]], [0, token])
+  // Scripts take the credential from standard output, so a reason has to be on the other one.
+  const weak = await bootstrap(cwd, ['Acme', 'ada@example.test'], env, 'abc\n')
+  assert.deepEqual([weak.status, weak.errors], [1, weak.text])
+  assert.match(weak.errors, /password/)
   const made = await bootstrap(cwd, ['Acme', 'ada@example.test'], env, 'correct horse battery\n')
   assert.equal(made.status, 0, made.text)
   const key = /^credential +([0-9a-f]{64})$/m.exec(made.text)?.[1] ?? ''
   assert.match(made.text, new RegExp(`^organisation +${orgId}$`, 'm'))
-  assert.equal((await bootstrap(cwd, [], env)).status, 1)
+  for (const words of [[], ['Acme', 'ada@example.test']]) {
+    const closed = await bootstrap(cwd, words, env, 'correct horse battery\n')
+    assert.deepEqual([closed.status, closed.errors], [1, closed.text])
+    assert.match(closed.errors, /set up already: sign in/)
+  }
   assert.equal((await bootstrap(cwd, ['Acme'], env)).status, 1)
   assert.match(
     first.output(),

@@ -12,6 +12,8 @@ import { setUpLink, setUpTokenOf } from '../../process/first-start.ts'
 import type { Command, CommandContext } from './command.ts'
 
 const TIMEOUT_MS = 30_000
+const CLOSED =
+  'the installation has been set up already: sign in to the console; your profile has your API credential, for scripts'
 
 /**
  * `gatehouse bootstrap`: prints the set-up link of the running server, or with an organisation and an email address makes both.
@@ -39,10 +41,7 @@ export const BOOTSTRAP_COMMAND: Command = {
     if (more.length > 0 || (organisation !== '' && email === ''))
       throw fault('setting_invalid', 'usage: bin/gatehouse bootstrap [ORGANISATION EMAIL]')
     const address = addressOf(config)
-    if ((await call(config, `${address}/api/bootstrap`)).open !== true) {
-      context.print('The installation has been set up: the link is closed.')
-      return 1
-    }
+    if ((await call(config, `${address}/api/bootstrap`)).open !== true) throw fault('setup_closed', CLOSED)
     const token = setUpTokenOf(config)
     if (organisation === '') {
       context.print(setUpLink(config.dashboard.public_url || address, token))
@@ -62,8 +61,8 @@ async function setUp(
   const password = bootstrap.password === '' ? await readLine() : bootstrap.password
   const names = { first_name: bootstrap.first_name, last_name: bootstrap.last_name }
   const { Status, Message, Meta } = await call(config, `${address}/api/bootstrap`, { ...wanted, ...names, password })
+  if (Status !== 'OK' || !isObject(Meta) || !isObject(Meta.user)) throw fault('setup_invalid', String(Message))
   print(String(Message))
-  if (Status !== 'OK' || !isObject(Meta) || !isObject(Meta.user)) return 1
   print(`organisation  ${Meta.org_id}`)
   print(`user          ${Meta.user.id}`)
   print(`credential    ${Meta.user.access_key}`)
