@@ -3,6 +3,7 @@ import { percentile } from '../../model/analytics/histogram.ts'
 import { type Hit, HOUR_MS, type Latency } from '../../model/analytics/hit.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { UsagePer } from '../../store/ports/ports.ts'
+import { moment } from '../routes/text-forms.ts'
 import { SHOWN_MEMBERS } from './dimensions.ts'
 
 /** The subject of a row. Other parts are 0 or '', never missing. */
@@ -47,7 +48,7 @@ export const UsageRowShape = Type.Object(
     hits: Type.Integer({ description: 'Number of requests.' }),
     success: Type.Integer({ description: 'Requests that were answered with a status below 400.' }),
     error: Type.Integer({ description: 'Requests that were answered with a status from 400 on.' }),
-    last_hit: Type.String({ description: 'Time of the last request (RFC 3339).' }),
+    last_hit: moment('Time of the last request (RFC 3339).'),
     request_time: Type.Integer({ description: 'As `latency`: older name.' }),
     latency: Type.Integer({ description: 'Average time from request to response, in whole milliseconds.' }),
     upstream_latency: Type.Integer({ description: 'Average time that the upstream took, in whole milliseconds.' }),

@@ -9,13 +9,14 @@ import { type ApiSyncStatus, type NodeStatus, type StoredApiState, syncStatusOf 
 import { readable } from '../../publish/apis/api-plan.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { described } from '../routes/described.ts'
+import { moment, storageId } from '../routes/text-forms.ts'
 
 const Texts = Type.Array(Type.String())
 
 /** One API in a few words, for a page that shows many: none of its definition, but where it is served. */
 export const ApiFacts = Type.Object(
   {
-    id: Type.String({ description: 'Storage id of the API: 24 hexadecimal digits.' }),
+    id: storageId('Storage id of the API: 24 hexadecimal digits.'),
     api_id: Type.String({ description: 'Id of the API.' }),
     name: Type.String({ description: 'Name of the API.' }),
     is_oas: Type.Boolean({ description: 'True for an API in OpenAPI format, false for one in classic format.' }),
@@ -36,7 +37,7 @@ export const ApiFacts = Type.Object(
       ),
       { description: 'Labels of the API.' },
     ),
-    updated_at: Type.String({ description: 'Time of the last change (RFC 3339).' }),
+    updated_at: moment('Time of the last change (RFC 3339).'),
     nodes: Type.Record(Type.String(), Type.Integer(), { description: 'Number of nodes by state.' }),
   },
   { title: 'ApiFacts' },

@@ -18,6 +18,7 @@ import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { OkStatus, OutcomeText, WARNINGS_TEXT, Warning } from '../routes/envelope.ts'
+import { storageId } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
 import { newApiMetadata } from './api-metadata.ts'
@@ -28,7 +29,7 @@ export const Created = Type.Object(
   {
     Status: OkStatus,
     Message: OutcomeText,
-    Meta: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Storage id of the API: 24 hexadecimal digits.' }),
+    Meta: storageId('Storage id of the API: 24 hexadecimal digits.'),
     ID: Type.String({ description: 'Id of the API.' }),
     Warnings: Type.Optional(Type.Array(Warning, { description: WARNINGS_TEXT })),
   },

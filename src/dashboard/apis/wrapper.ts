@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { CLASSIC_SHAPE, OAS_SHAPE } from '../../model/apis/schema/definition-shapes.ts'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
+import { moment, STORAGE_ID, storageId } from '../routes/text-forms.ts'
 import { WebhookReference } from './webhook-reference.ts'
 
 /** The form of an API in lists and single reads of the classic calls; no member is ever null. */
@@ -9,7 +10,7 @@ export const Wrapper = Type.Object(
     api_model: Type.Object({}, { description: 'Always an empty object; kept for clients of the incumbent.' }),
     api_definition: Type.Object(
       {
-        id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+        id: Type.String({ pattern: STORAGE_ID }),
         api_id: Type.String(),
         org_id: Type.String(),
         name: Type.String(),
@@ -26,8 +27,8 @@ export const Wrapper = Type.Object(
     sort_by: Type.Literal(0, { description: 'Always 0; kept for clients of the incumbent.' }),
     user_owners: Type.Array(Type.String(), { description: 'Ids of users who own the API.' }),
     user_group_owners: Type.Array(Type.String(), { description: 'Ids of user groups whose members own the API.' }),
-    created_at: Type.String({ description: 'Time of creation (RFC 3339); 0001-01-01T00:00:00Z = not known.' }),
-    updated_at: Type.String({ description: 'Time of the last change (RFC 3339); 0001-01-01T00:00:00Z = not known.' }),
+    created_at: moment('Time of creation (RFC 3339); 0001-01-01T00:00:00Z = not known.'),
+    updated_at: moment('Time of the last change (RFC 3339); 0001-01-01T00:00:00Z = not known.'),
     categories: Type.Optional(
       Type.Array(Type.String(), { description: 'Categories of an API in OpenAPI format, without `#`.' }),
     ),
@@ -41,7 +42,7 @@ export const ShortWrapper = Type.Object(
   {
     api_definition: Type.Object(
       {
-        id: Type.String({ description: 'Storage id of the API: 24 hexadecimal digits.' }),
+        id: storageId('Storage id of the API: 24 hexadecimal digits.'),
         api_id: Type.String({ description: 'Id of the API.' }),
         name: Type.String({ description: 'Name of the API.' }),
         slug: Type.String({ description: 'Name of the API in URLs.' }),

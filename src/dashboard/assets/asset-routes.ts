@@ -14,27 +14,32 @@ import type { Call } from '../routes/call.ts'
 import { OutcomeText } from '../routes/envelope.ts'
 import { listPieces } from '../routes/listed.ts'
 import type { Route } from '../routes/route.ts'
+import { moment, storageId } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const members = {
-  _id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Storage id: 24 hexadecimal digits.' }),
+  _id: storageId('Storage id: 24 hexadecimal digits.'),
   id: Type.String({ description: 'Id of the asset, unique in the organisation. Absent in a new one: one is made.' }),
   kind: Type.String({ description: 'Kind of asset: `oas-template`.' }),
   name: Type.String({ description: 'Name of the asset.' }),
   description: Type.String({ description: 'Text for people.' }),
   data: Type.Object({}, { additionalProperties: true, description: 'Parts of an OpenAPI document.' }),
-  last_updated: Type.String({ description: 'Time of the last change (RFC 3339).' }),
+  last_updated: moment('Time of the last change (RFC 3339).'),
   org_id: Type.String({ description: 'Id of the organisation.' }),
 }
 const AssetShape = Type.Object(members, { title: 'Asset' })
 const Body = Type.Unknown(
-  describedMembers('AssetInput', { ...members, kind: Type.Enum(['oas-template'], { description: 'Kind of asset.' }) }),
+  describedMembers('AssetInput', {
+    ...members,
+    last_updated: Type.String({ description: 'Each save writes it.' }),
+    kind: Type.Enum(['oas-template'], { description: 'Kind of asset.' }),
+  }),
 )
 const Saved = Type.Object(
   {
     Status: Type.Literal('success', { description: 'Always `success`.' }),
     Message: OutcomeText,
-    Meta: Type.String({ description: 'Storage id of the asset: 24 hexadecimal digits.' }),
+    Meta: storageId('Storage id of the asset: 24 hexadecimal digits.'),
     ID: Type.String({ description: 'Id of the asset.' }),
   },
   { title: 'AssetSaved' },

@@ -6,6 +6,7 @@ import { redactDocument } from '../../model/secrets/secret-places.ts'
 import { WorkSlice } from '../../runtime/turns.ts'
 import type { AuditRow } from '../../store/ports/ports.ts'
 import { described } from '../routes/described.ts'
+import { storageId } from '../routes/text-forms.ts'
 import { diffOf } from './diff.ts'
 
 /** A document before or after a change; null where there was none. */
@@ -14,7 +15,7 @@ const Document = Type.Unknown(describedAs({ type: ['object', 'null'], additional
 /** One record of the audit log as callers see it. */
 export const RecordShape = Type.Object(
   {
-    _id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the entry: 24 hexadecimal digits.' }),
+    _id: storageId('Id of the entry: 24 hexadecimal digits.'),
     req_id: Type.String({ description: 'Id of the request. Blank where no call brought the change about.' }),
     org_id: Type.String({ description: 'Id of the organisation.' }),
     date: Type.String({ description: 'Time of the change (RFC 1123).' }),

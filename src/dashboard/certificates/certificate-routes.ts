@@ -18,6 +18,7 @@ import { PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
+import { moment } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const FINGERPRINT = /^[0-9a-f]{64}$/
@@ -35,8 +36,8 @@ const Details = Type.Object(
     has_private: Type.Boolean({ description: 'True where the private key is stored too.' }),
     issuer: Type.String({ description: 'Distinguished name of the issuer.' }),
     subject: Type.String({ description: 'Distinguished name of the subject.' }),
-    not_before: Type.String({ description: 'Start of its validity (RFC 3339).' }),
-    not_after: Type.String({ description: 'End of its validity (RFC 3339).' }),
+    not_before: moment('Start of its validity (RFC 3339).'),
+    not_after: moment('End of its validity (RFC 3339).'),
     dns_names: Type.Array(text, { description: 'Host names of the certificate.' }),
     is_ca: Type.Boolean({ description: 'True for a certificate of an authority.' }),
   },
@@ -49,8 +50,8 @@ const Basics = Type.Object(
     subject_cn: Type.String({ description: 'Common name of the subject.' }),
     dns_names: Type.Array(text, { description: 'Host names of the certificate.' }),
     has_private: Type.Boolean({ description: 'True where the private key is stored too.' }),
-    not_before: Type.String({ description: 'Start of its validity (RFC 3339).' }),
-    not_after: Type.String({ description: 'End of its validity (RFC 3339).' }),
+    not_before: moment('Start of its validity (RFC 3339).'),
+    not_after: moment('End of its validity (RFC 3339).'),
     is_ca: Type.Boolean({ description: 'True for a certificate of an authority.' }),
   },
   { title: 'CertificateBasics' },

@@ -12,10 +12,11 @@ import { DoneEnvelope, PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
+import { storageId } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const members = {
-  id: Type.String({ description: 'Storage id: 24 hexadecimal digits.' }),
+  id: storageId('Storage id: 24 hexadecimal digits.'),
   name: Type.String({ description: 'Name of the label. Unique in the organisation, whatever its case.' }),
   values: Type.Array(Type.String(), { description: 'Values that are allowed. Empty: any text.' }),
   key: Type.String({

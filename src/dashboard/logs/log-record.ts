@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import type { RecordRow } from '../../store/ports/records.ts'
 import { csvLine } from '../routes/csv.ts'
+import { moment } from '../routes/text-forms.ts'
 
 const DAY_MS = 86_400_000
 
@@ -22,7 +23,7 @@ export const LogRecord = Type.Object(
     Hour: Type.Integer({ description: 'Hour of the day in UTC, 0 to 23.' }),
     ResponseCode: Type.Integer({ description: 'Status code of the response.' }),
     APIKey: Type.String({ description: 'Hash of the key or token.' }),
-    TimeStamp: Type.String({ description: 'Time of the request (RFC 3339).' }),
+    TimeStamp: moment('Time of the request (RFC 3339).'),
     APIVersion: Type.String({ description: 'Name of the version of the API.' }),
     APIName: Type.String({ description: 'Name of the API at that time.' }),
     APIID: Type.String({ description: 'Id of the API.' }),
@@ -74,7 +75,7 @@ export const LogRecord = Type.Object(
     Tags: Type.Array(text, { description: 'Tags of the request, such as those of its key.' }),
     Alias: Type.String({ description: 'Alias of the key.' }),
     TrackPath: Type.Boolean({ description: 'True for a request of a tracked endpoint.' }),
-    ExpireAt: Type.String({ description: 'Time at which the record is deleted (RFC 3339).' }),
+    ExpireAt: moment('Time at which the record is deleted (RFC 3339).'),
     RequestID: Type.String({ description: 'Id of the request, as in the answer.' }),
     ErrorCode: Type.String({
       description:

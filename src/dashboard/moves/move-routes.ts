@@ -21,6 +21,7 @@ import { described } from '../routes/described.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import { streamed } from '../routes/listed.ts'
 import type { Route } from '../routes/route.ts'
+import { moment, storageId } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { allowsDuplicateSlugs, blockersOf } from './check.ts'
 import { clientsToMove, movedClient, takeClient } from './clients.ts'
@@ -39,7 +40,7 @@ const IDS = {
 }
 const MovedApi = Type.Object(
   {
-    id: Type.String({ description: 'Storage id of the API: 24 hexadecimal digits.' }),
+    id: storageId('Storage id of the API: 24 hexadecimal digits.'),
     api_id: Type.String({ description: 'Id of the API.' }),
     format: Type.Enum(['classic', 'oas'], { description: 'Format of the definition.' }),
     definition: Type.Object({}, { additionalProperties: true, description: 'In the form of its `format`.' }),
@@ -149,7 +150,7 @@ const Run = Type.String({ minLength: 8, maxLength: 64 })
 const Lock = Type.Object(
   {
     run: Type.String({ description: 'Name of the run that holds the lock.' }),
-    until: Type.String({ description: 'RFC 3339.' }),
+    until: moment('RFC 3339.'),
   },
   { title: 'MoveLock' },
 )

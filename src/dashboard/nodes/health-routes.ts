@@ -8,6 +8,7 @@ import { healthOf, refusalOf } from '../../publish/nodes/health.ts'
 import { bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
+import { moment } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const DESCRIPTION = 'Gatehouse dashboard'
@@ -27,7 +28,7 @@ const Detail = Type.Object(
     componentType: Type.Enum(['datastore', 'system'], {
       description: '`datastore`, or `system` for what belongs to the machine or the process.',
     }),
-    time: Type.String({ description: 'Time of the answer (RFC 3339).' }),
+    time: moment('Time of the answer (RFC 3339).'),
     output: Type.Optional(Type.String({ description: 'Why the part does not pass.' })),
     observedValue: Type.Optional(
       Type.Number({ description: 'Value that was measured. For callers who may read the system.' }),

@@ -7,6 +7,7 @@ import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts
 import { redirectTextOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
 import type { Call } from '../routes/call.ts'
+import { moment, webAddress } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const members = {
@@ -31,7 +32,7 @@ const members = {
       additionalProperties: true,
     },
   ),
-  redirect_uris: Type.Array(Type.String(), {
+  redirect_uris: Type.Array(webAddress(), {
     description: 'Redirect URIs. They are compared letter by letter; of loopback addresses the port may differ.',
   }),
   policies: Type.Array(Type.String(), { description: 'Ids of policies that its tokens get.' }),
@@ -43,13 +44,13 @@ const members = {
       'Client authentication at the token endpoint: `any` (its secret, in a header or in the form), `client_secret_basic`, `client_secret_post`, `private_key_jwt`, `tls_client_auth`, or `none` for a public client, which must use PKCE.',
   }),
   token_lifetime: Type.Integer({ description: 'Seconds; 0 = as policies, API and gateway say.' }),
-  date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
+  date_created: moment('Time of creation (RFC 3339).'),
 }
 
 /** Members that some clients have. */
 export const OPTIONAL_MEMBERS = {
   jwks: Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' }),
-  jwks_uri: Type.String({ description: 'Address of these keys, instead of `jwks`.' }),
+  jwks_uri: webAddress('Address of these keys, instead of `jwks`.'),
   certificate: Type.String({ description: 'SHA-256 thumbprint of its certificate, for `tls_client_auth`.' }),
   grant_types: Type.Array(Type.String(), { description: 'Grants that it may use. Absent: those of the API.' }),
   scope: Type.String({ description: 'Scopes that it may ask for, with spaces. Absent: those of the API.' }),

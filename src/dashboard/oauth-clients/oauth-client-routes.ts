@@ -14,6 +14,7 @@ import { DoneEnvelope, OutcomeText, PageCount } from '../routes/envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
+import { webAddress } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { AuthorizeClients } from './authorize-client.ts'
 import { ClientShape, clientView, SENT_MEMBERS, withRest } from './client-shape.ts'
@@ -50,7 +51,7 @@ const AUTHORIZATION = {
     description: '`code` for the authorization code grant; `token` for the implicit grant, where the API allows it.',
   }),
   client_id: Type.String({ description: 'Client id of the app.' }),
-  redirect_uri: Type.String({ description: 'Redirect URI of the authorization request.' }),
+  redirect_uri: webAddress('Redirect URI of the authorization request.'),
   state: Type.String({ description: '`state` of the authorization request, which is returned to the app.' }),
   scope: Type.String({ description: 'Scopes that the user has granted, with spaces.' }),
   key_rules: Type.String({ description: 'JSON: the session that tokens get.' }),
@@ -60,7 +61,7 @@ const AUTHORIZATION = {
   resource: Type.String({ description: 'Resource that tokens are for (RFC 8707); may be repeated.' }),
   audience: Type.String({ description: 'Another name of `resource`.' }),
   response_mode: Type.String({ description: '`query`: others are refused.' }),
-  request_uri: Type.String({ description: 'Reference of a pushed authorization request, in place of its parameters.' }),
+  request_uri: webAddress('Reference of a pushed authorization request, in place of its parameters.'),
   username: Type.String({ description: 'Who has signed in: tokens carry it.' }),
   error: Type.String({
     description: 'Why the login page gives no code, such as `access_denied`; `redirect_to` then carries it.',
@@ -88,9 +89,7 @@ const Refusal = Type.Object(
     ...{ Status: Type.Literal('Error', { description: 'Always `Error`.' }), Message: OutcomeText, Meta: Type.Null() },
     error: Type.Optional(Type.String({ description: 'Error code of OAuth 2.0 (RFC 6749).' })),
     error_description: Type.Optional(Type.String({ description: 'Reason, as text for people.' })),
-    redirect_to: Type.Optional(
-      Type.String({ description: 'Where the browser may be sent, so that the client learns of it.' }),
-    ),
+    redirect_to: Type.Optional(webAddress('Where the browser may be sent, so that the client learns of it.')),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What the caller should know about the answer.' }),
     ),
@@ -113,7 +112,7 @@ const Concluded = Type.Object(
   {
     code: Type.Optional(Type.String({ description: 'Authorization code, which the app exchanges for tokens.' })),
     error: Type.Optional(Type.String({ description: 'The error that the login page reported.' })),
-    redirect_to: Type.Optional(Type.String({ description: 'URL to which the browser is sent, with the code in it.' })),
+    redirect_to: Type.Optional(webAddress('URL to which the browser is sent, with the code in it.')),
     state: Type.Optional(Type.String({ description: '`state` of the authorization request.' })),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What the caller should know about the answer.' }),

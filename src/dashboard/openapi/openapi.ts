@@ -4,6 +4,7 @@ import { withExamples } from '../../model/openapi/with-examples.ts'
 import { capital } from '../../model/text/capital.ts'
 import { intentOf } from '../access/permit.ts'
 import type { Access, Route } from '../routes/route.ts'
+import { STORAGE_ID } from '../routes/text-forms.ts'
 import { SESSION_COOKIE } from '../sign-in/cookie.ts'
 import { CALL_EXAMPLES } from './call-examples.ts'
 import { callText } from './call-text.ts'
@@ -191,8 +192,17 @@ function pathParameters(path: string): JsonObject[] {
     name: name!,
     in: 'path',
     required: true,
-    schema: /^(?:from|to)(?:Day|Month|Year)$/.test(name!) ? { type: 'integer', minimum: 1 } : { type: 'string' },
+    schema: parameterSchema(path, name!),
   }))
+}
+
+/** Paths whose `{id}` is a storage id: what else is there is refused as unknown. */
+const BY_STORAGE_ID =
+  /^\/(?:admin\/organisations|admin\/users|api\/(?:users|usergroups|hooks|audit-logs|portal\/(?:developers|documentation|pages|requests))|portal\/requests)\/(?:\w+\/)*\{id\}/
+
+function parameterSchema(path: string, name: string): JsonObject {
+  if (/^(?:from|to)(?:Day|Month|Year)$/.test(name)) return { type: 'integer', minimum: 1 }
+  return { type: 'string', ...(name === 'id' && BY_STORAGE_ID.test(path) && { pattern: STORAGE_ID }) }
 }
 
 function queryParameters({ query }: Route, schemas: ComponentSchemas, name: string): JsonObject[] {

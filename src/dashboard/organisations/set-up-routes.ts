@@ -6,13 +6,14 @@ import { PeopleView } from '../people/view.ts'
 import { bare, ok } from '../routes/answer.ts'
 import { OkStatus, OutcomeText } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
+import { emailAddress } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const Body = Type.Object(
   {
     token: Type.String({ maxLength: 1024, description: 'Token of the set-up link.' }),
     organisation: Type.String({ maxLength: 1024, description: 'Name of the first organisation.' }),
-    email: Type.String({ maxLength: 1024, description: 'Email address of the first administrator.' }),
+    email: emailAddress('Email address of the first administrator.', { maxLength: 1024 }),
     password: Type.String({ maxLength: 1024, description: 'Password of the first administrator.' }),
     first_name: Type.Optional(Type.String({ maxLength: 1024, description: 'First name of the administrator.' })),
     last_name: Type.Optional(Type.String({ maxLength: 1024, description: 'Last name of the administrator.' })),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { described } from '../routes/described.ts'
 import { OkStatus, OutcomeText, PageCount } from '../routes/envelope.ts'
+import { emailAddress, moment, storageId } from '../routes/text-forms.ts'
 
 const text = Type.String()
 const NEVER = '0001-01-01T00:00:00Z = never'
@@ -14,11 +15,11 @@ export const PermissionsShape = Type.Record(Type.String(), Type.String())
 /** A dashboard user as callers see it. */
 export const UserShape = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the user: 24 hexadecimal digits.' }),
+    id: storageId('Id of the user: 24 hexadecimal digits.'),
     org_id: Type.String({ description: 'Id of the organisation. Blank for a user of none, who sees all.' }),
     first_name: Type.String({ description: 'First name.' }),
     last_name: Type.String({ description: 'Last name.' }),
-    email_address: Type.String({ description: 'Email address, by which the user signs in.' }),
+    email_address: emailAddress('Email address, by which the user signs in.'),
     active: Type.Boolean({ description: 'False: the user cannot sign in, and the API credential is refused.' }),
     access_key: Type.String({ description: 'API credential. Blank where the caller may not see it.' }),
     group_id: Type.String({ description: 'Id of the user group. Blank: none.' }),
@@ -28,10 +29,10 @@ export const UserShape = Type.Object(
       'Permissions by name: `read`, `write` or `deny`; `admin` for `IsAdmin` and `ResetPassword`; `owned` or `all` for `owned_analytics`. Those of the group replace them.',
     ),
     password_max_days: Type.Integer({ description: 'Days after which the password must be changed. 0: never.' }),
-    password_updated: Type.String({ description: `Time at which the password was set (RFC 3339); ${NEVER}.` }),
+    password_updated: moment(`Time at which the password was set (RFC 3339); ${NEVER}.`),
     PWHistory: Type.Array(Type.Never(), { description: 'Always empty; kept for clients of the incumbent.' }),
-    created_at: Type.String({ description: `Time of creation (RFC 3339); ${NEVER}.` }),
-    last_login_date: Type.String({ description: `Time of the last sign-in (RFC 3339); ${NEVER}.` }),
+    created_at: moment(`Time of creation (RFC 3339); ${NEVER}.`),
+    last_login_date: moment(`Time of the last sign-in (RFC 3339); ${NEVER}.`),
     api_model: Type.Object({}, { description: 'Always an empty object; kept for clients of the incumbent.' }),
   },
   { title: 'User', description: 'A user of the dashboard.' },
@@ -49,7 +50,7 @@ export const SelfShape = Type.Object(
 /** A group of users as callers see it. */
 export const GroupShape = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the user group: 24 hexadecimal digits.' }),
+    id: storageId('Id of the user group: 24 hexadecimal digits.'),
     org_id: Type.String({ description: 'Id of the organisation.' }),
     name: Type.String({ description: 'Name of the group.' }),
     description: Type.String({ description: 'Text for people.' }),
@@ -68,7 +69,7 @@ export const GroupShape = Type.Object(
 /** An organisation as callers see it. */
 export const OrganisationShape = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the organisation: 24 hexadecimal digits.' }),
+    id: storageId('Id of the organisation: 24 hexadecimal digits.'),
     owner_name: Type.String({ description: 'Name of the organisation.' }),
     owner_slug: Type.String({ description: 'Name of the organisation in URLs.' }),
     cname: Type.String({ description: 'Host of the developer portal. Blank: none.' }),
@@ -155,9 +156,7 @@ const givenUser = {
 export const NewUserBody = Type.Object(
   {
     ...givenUser,
-    email_address: Type.String({
-      description: 'Email address, by which the user signs in. Unique in the organisation.',
-    }),
+    email_address: emailAddress('Email address, by which the user signs in. Unique in the organisation.'),
     password: orNull(
       Type.String({ description: 'Password. Absent: the user sets one by the link of a mail, or signs in elsewhere.' }),
     ),
@@ -169,9 +168,7 @@ export const NewUserBody = Type.Object(
 export const UserEditBody = Type.Object(
   {
     ...givenUser,
-    email_address: orNull(
-      Type.String({ description: 'Email address, by which the user signs in. Unique in the organisation.' }),
-    ),
+    email_address: orNull(emailAddress('Email address, by which the user signs in. Unique in the organisation.')),
   },
   { title: 'UserEdit' },
 )

@@ -17,6 +17,7 @@ import { DoneEnvelope, OkStatus, PageCount, WARNINGS_TEXT, WarnedEnvelope, Warni
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
+import { storageId } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { policyQuery } from './policy-query.ts'
 import { changesMore, PolicyShape, toPolicyView, withOneState } from './policy-shape.ts'
@@ -34,10 +35,7 @@ const List = Type.Object(
 const Created = Type.Object(
   {
     Status: OkStatus,
-    Message: Type.String({
-      pattern: '^[0-9a-f]{24}$',
-      description: 'Storage id of the policy: 24 hexadecimal digits.',
-    }),
+    Message: storageId('Storage id of the policy: 24 hexadecimal digits.'),
     Meta: Type.Null(),
     Warnings: Type.Optional(Type.Array(Warning, { description: WARNINGS_TEXT })),
   },

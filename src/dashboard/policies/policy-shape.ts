@@ -6,7 +6,9 @@ import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
 import { stateOf } from '../../model/policies/policy-body.ts'
 import { POLICY_FIELDS } from '../../model/policies/policy-fields.ts'
+import { isSameMoment } from '../../model/time/date-time.ts'
 import { answeredScalars } from '../routes/scalar-shapes.ts'
+import { STORAGE_ID } from '../routes/text-forms.ts'
 
 const STATES = ['active', 'draft', 'deny'] as const
 
@@ -17,7 +19,7 @@ type State = Static<typeof PolicyState>
 /** A policy as the dashboard shows it. */
 export const PolicyShape = Type.Object(
   {
-    _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    _id: Type.String({ pattern: STORAGE_ID }),
     id: Type.String(),
     org_id: Type.String(),
     name: Type.String(),
@@ -102,8 +104,9 @@ export function changedRights(before: JsonObject, after: JsonObject): string[] {
 
 /** True when two policies differ in more than the rights on single APIs: in what holds for all of them. */
 export function changesMore(before: JsonObject, after: JsonObject): boolean {
-  const made = after.date_created || before.date_created
-  return made !== before.date_created || !isDeepStrictEqual(beyondRights(before), beyondRights(after))
+  const { date_created: made } = after
+  const isDated = typeof made === 'string' && made !== '' && !isSameMoment(made, String(before.date_created))
+  return isDated || !isDeepStrictEqual(beyondRights(before), beyondRights(after))
 }
 
 /** Members that are not sent are those of the policy before, or follow from the write itself. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { storageId } from './text-forms.ts'
 
 /** How many pages a list has. */
 export const PageCount = Type.Integer({ description: 'Number of pages; 0 where everything was asked for.' })
@@ -31,7 +32,7 @@ export const DoneEnvelope = Type.Object(
 export const CreatedEnvelope = Type.Object(
   {
     Status: OkStatus,
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of what was created: 24 hexadecimal digits.' }),
+    Message: storageId('Id of what was created: 24 hexadecimal digits.'),
     Meta: Type.Null(),
   },
   { title: 'Created' },

@@ -8,6 +8,7 @@ import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { described } from '../routes/described.ts'
 import type { Route } from '../routes/route.ts'
+import { moment } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { browserOf, freshBrowserOf, renewed, uncached } from './browser.ts'
 import { storeChallenge, takeChallenge } from './challenges.ts'
@@ -27,8 +28,8 @@ const LIST = Type.Object(
       Type.Object({
         id: Type.String({ description: 'Id of the passkey, in base64url.' }),
         name: Type.String({ description: 'Name that its owner has chosen.' }),
-        created_at: Type.String({ description: 'Time of registration (RFC 3339).' }),
-        last_used: Type.String({ description: 'Time of the last sign-in with it (RFC 3339).' }),
+        created_at: moment('Time of registration (RFC 3339).'),
+        last_used: moment('Time of the last sign-in with it (RFC 3339).'),
         backed_up: Type.Boolean({ description: 'True for a passkey that is synchronised between devices.' }),
         transports: Type.Array(Type.String(), { description: 'How browsers reach it, such as `usb` or `internal`.' }),
       }),

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { DoneEnvelope, OkStatus, OutcomeText } from '../routes/envelope.ts'
+import { webAddress } from '../routes/text-forms.ts'
 
 /** A success with this in `Meta`. */
 export const okWith = (meta: TSchema, title: string) =>
@@ -92,7 +93,7 @@ export const SIGN_IN_ANSWER = okWith(
             }),
           ),
           passkey_options: Type.Optional(PASSKEY_OPTIONS),
-          otpauth_uri: Type.Optional(Type.String({ description: 'URI for an authenticator app, for `enrolment`.' })),
+          otpauth_uri: Type.Optional(webAddress('URI for an authenticator app, for `enrolment`.')),
           secret: Type.Optional(Type.String({ description: 'Secret of the same, for typing.' })),
         },
         { title: 'SignInNeeds', description: 'More is needed to sign in.' },

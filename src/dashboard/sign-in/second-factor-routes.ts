@@ -10,6 +10,7 @@ import { userToReset } from '../people/find-people.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
+import { webAddress } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { type Browser, browserOf, freshBrowserOf, renewed, uncached } from './browser.ts'
 import { openChallenge, storeChallenge, takeChallenge } from './challenges.ts'
@@ -92,7 +93,7 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
         200: okWith(
           Type.Object(
             {
-              otpauth_uri: Type.String({ description: 'URI for an authenticator app.' }),
+              otpauth_uri: webAddress('URI for an authenticator app.'),
               secret: Type.String({ description: 'Secret of the same, for typing.' }),
             },
             { title: 'TotpSecret', description: 'What an authenticator app needs. It is shown now, and never again.' },

@@ -6,6 +6,7 @@ import { isUnbounded } from '../access/actor.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
+import { moment } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { browserOf, uncached, withCookie } from './browser.ts'
 import { endedCookie } from './cookie.ts'
@@ -22,9 +23,9 @@ const Sessions = Type.Object(
         via: Type.String({ description: '`password`, `passkey` or `sso`' }),
         address: Type.String({ description: 'Where it was opened.' }),
         agent: Type.String({ description: 'What the browser called itself.' }),
-        created_at: Type.String({ description: 'Time of the sign-in (RFC 3339).' }),
-        last_seen_at: Type.String({ description: 'To about a minute.' }),
-        expires_at: Type.String({ description: 'When it ends if it is not used again.' }),
+        created_at: moment('Time of the sign-in (RFC 3339).'),
+        last_seen_at: moment('To about a minute.'),
+        expires_at: moment('When it ends if it is not used again.'),
       }),
       { description: 'Open sessions of the user.' },
     ),

@@ -5,6 +5,7 @@ import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { described } from '../routes/described.ts'
 import type { Route } from '../routes/route.ts'
+import { moment } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const Algorithm = Type.Enum([...SIGNING_ALGORITHMS])
@@ -20,10 +21,10 @@ const Keys = Type.Object(
             '`next`: published, signs later; `previous`: signs no more, published until its last token has expired; ' +
             '`retired`: at once, its tokens are refused.',
         }),
-        date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
-        signs_from: Type.Optional(Type.String({ description: 'Time from which the key signs (RFC 3339).' })),
-        published_until: Type.Optional(Type.String({ description: 'Of a key that is `previous`.' })),
-        retired_at: Type.Optional(Type.String({ description: 'Time at which the key was retired (RFC 3339).' })),
+        date_created: moment('Time of creation (RFC 3339).'),
+        signs_from: Type.Optional(moment('Time from which the key signs (RFC 3339).')),
+        published_until: Type.Optional(moment('Of a key that is `previous`.')),
+        retired_at: Type.Optional(moment('Time at which the key was retired (RFC 3339).')),
       }),
       { description: 'Keys of the organisation, with those that sign no more.' },
     ),

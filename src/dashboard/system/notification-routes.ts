@@ -5,6 +5,7 @@ import type { Millis } from '../../model/time/clock.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { bare } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
+import { moment, storageId } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const DAY_MS = 86_400_000
@@ -15,11 +16,8 @@ const TOPIC = 'certificate.expiry'
 
 const Notification = Type.Object(
   {
-    id: Type.String({
-      pattern: '^[0-9a-f]{24}$',
-      description: 'Id of the notification: 24 hexadecimal digits. It stays the same as long as the reason does.',
-    }),
-    created_at: Type.String({ description: 'Time since which the reason holds (RFC 3339).' }),
+    id: storageId('Id of the notification: 24 hexadecimal digits. It stays the same as long as the reason does.'),
+    created_at: moment('Time since which the reason holds (RFC 3339).'),
     org_id: Type.String({ description: 'Id of the organisation.' }),
     hash: Type.String({ description: 'SHA-256 of topic, subject and kind.' }),
     kind: Type.Enum(['critical', 'warning'], { description: '`critical` or `warning`.' }),
@@ -30,7 +28,7 @@ const Notification = Type.Object(
       {
         cert_id: Type.String({ description: 'Id of the certificate.' }),
         subject: Type.String({ description: 'Distinguished name of the subject.' }),
-        not_after: Type.String({ description: 'End of its validity (RFC 3339).' }),
+        not_after: moment('End of its validity (RFC 3339).'),
       },
       { title: 'NotificationSubject', description: 'The certificate that it is about.' },
     ),

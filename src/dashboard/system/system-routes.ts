@@ -3,6 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { isUp, loadsHere, type NodeStatus, nodeWarnings } from '../../model/nodes/node.ts'
+import { isDay } from '../../model/time/date-time.ts'
 import { findNode, listNodes, nodeDocumentId } from '../../publish/nodes/node-status.ts'
 import { metricsPage } from '../../runtime/render-metrics.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
@@ -11,12 +12,13 @@ import { described } from '../routes/described.ts'
 import { DoneEnvelope, OkStatus, OutcomeText } from '../routes/envelope.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
+import { day, moment } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String()
 const Counts = Type.Array(
   Type.Object({
-    date: Type.String({ description: 'Day in UTC, such as 2026-01-31.' }),
+    date: day('Day in UTC.'),
     count: Type.Integer({ description: 'Number on that day.' }),
   }),
 )
@@ -62,8 +64,8 @@ const Nodes = Type.Object(
             ...{
               segmented: Type.Boolean({ description: 'True: the node loads only APIs with one of its tags.' }),
               active: Type.Boolean({ description: 'True while the node is heard of.' }),
-              last_seen: Type.String({ description: 'Time at which it was last heard of (RFC 3339).' }),
-              started_at: Type.String({ description: 'Time of its start (RFC 3339).' }),
+              last_seen: moment('Time at which it was last heard of (RFC 3339).'),
+              started_at: moment('Time of its start (RFC 3339).'),
             },
             ...{
               loaded: Type.Integer({ description: 'Number of APIs that it serves.' }),
@@ -154,7 +156,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Count APIs and gateways now; earlier counts are not stored',
       refusals: [404],
-      query: { start_day: text, end_day: text, resolution: Type.Enum(['day']), entity: Type.Enum([...ENTITIES]) },
+      query: { start_day: day(), end_day: day(), resolution: Type.Enum(['day']), entity: Type.Enum([...ENTITIES]) },
       answers: { 200: Stats },
       run: (call) => stats(parts, call),
     },
@@ -240,10 +242,10 @@ async function stats(parts: DashboardParts, call: Call): Promise<Answer> {
 
 /** @throws Fault `query_invalid` (400) */
 function dayOf(call: Call, name: string, otherwise: string): string {
-  const day = call.query(name)
-  if (day === '') return otherwise
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw fault('query_invalid', `${name} must be a date such as 2025-01-31`)
-  return day
+  const text = call.query(name)
+  if (text === '') return otherwise
+  if (!isDay(text)) throw fault('query_invalid', `${name} must be a date such as 2025-01-31`)
+  return text
 }
 
 function nodes(all: readonly NodeStatus[], now: number, call: Call): Answer {

@@ -1,15 +1,16 @@
 import { Type } from 'typebox'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { DeliveryRow } from '../../store/ports/ports.ts'
+import { moment } from '../routes/text-forms.ts'
 
 export const Delivery = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the delivery.' }),
-    created_at: Type.String({ description: 'Time of the event (RFC 3339).' }),
+    created_at: moment('Time of the event (RFC 3339).'),
     attempts: Type.Integer({ description: 'Number of tries so far.' }),
     dead: Type.Boolean({ description: 'Failed: it is not retried automatically.' }),
     error: Type.String({ description: 'Of the last try.' }),
-    next_at: Type.Optional(Type.String({ description: 'When it is tried next, unless it was given up.' })),
+    next_at: Type.Optional(moment('When it is tried next, unless it was given up.')),
   },
   { title: 'Delivery' },
 )

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
-import { ALSO, describedOpenMembers } from '../../model/openapi/component-schemas.ts'
+import { ALSO, describedAs, describedOpenMembers } from '../../model/openapi/component-schemas.ts'
 import { hookShape, readHook } from '../../model/webhooks/hook.ts'
 import { WebhookClient } from '../../oauth/webhooks/webhook-client.ts'
 import { eventMessage } from '../../oauth/webhooks/webhook-messages.ts'
@@ -15,16 +15,17 @@ import { DoneEnvelope, PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
+import { storageId, webAddress } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String()
 const members = {
   api_model: Type.Object({}, { description: 'Always an empty object; kept for clients of the incumbent.' }),
-  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the webhook: 24 hexadecimal digits.' }),
+  id: storageId('Id of the webhook: 24 hexadecimal digits.'),
   org_id: Type.String({ description: 'Id of the organisation.' }),
   name: Type.String({ description: 'Name of the webhook.' }),
   method: Type.String({ description: 'Method of the request: `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.' }),
-  target_path: Type.String({ description: 'URL that is called.' }),
+  target_path: webAddress('URL that is called.'),
   template_path: Type.String({ description: 'Kept for clients of the incumbent: messages are always JSON.' }),
   header_map: Type.Record(text, text, { description: 'Header fields of the request by name.' }),
   event_timeout: Type.Number({ description: 'Seconds.' }),
@@ -33,6 +34,12 @@ const HookShape = Type.Object(members, { title: 'Webhook', additionalProperties:
 const Body = Type.Unknown(
   describedOpenMembers('WebhookInput', {
     ...members,
+    target_path: Type.String(
+      describedAs({
+        ...{ type: 'string', format: 'uri', [ALSO]: [{ type: 'string' }] },
+        description: 'URL that is called. Characters that no URI may hold are percent-encoded.',
+      }),
+    ),
     method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], {
       description: 'In any letter case.',
       [ALSO]: [Type.String({ pattern: '^[A-Za-z]+$' })],

@@ -5,8 +5,15 @@ const DEEPEST = 6
 /** Most members of an object whose members are all optional. */
 const MOST_OPTIONAL = 6
 
-const DATE_TIME = '2026-11-27T12:00:00Z'
 const STORAGE_ID = '5e9d9544a1dcd60001d0ed20'
+
+/** Values of texts of a form. */
+const BY_FORMAT: Readonly<Record<string, string>> = {
+  'date-time': '2026-11-27T12:00:00Z',
+  date: '2026-11-27',
+  email: 'ada@example.com',
+  uri: 'https://app.example.com/callback',
+}
 
 /** Values of texts that have no example, by the name of their member. */
 const BY_NAME: Readonly<Record<string, string>> = {
@@ -97,8 +104,9 @@ function listOf({ items, maxItems }: JsonObject, at: Place): Json[] {
 }
 
 function textOf({ format, pattern, minLength }: JsonObject, name: string): string {
-  if (format === 'date-time') return DATE_TIME
-  if (pattern === '^[0-9a-f]{24}$') return STORAGE_ID
+  const formatted = BY_FORMAT[String(format)]
+  if (formatted !== undefined) return formatted
+  if (String(pattern).includes('[0-9a-f]{24}')) return STORAGE_ID
   if (pattern === '^[0-9a-f]{64}$') return '5e'.repeat(32)
   const known = Object.hasOwn(BY_NAME, name) ? BY_NAME[name]! : 'text'
   return known.padEnd(Number(minLength ?? 0), 'x')

@@ -5,6 +5,7 @@ import { LIMIT_TEXTS } from '../limits/limit-texts.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { compileWeight } from '../patterns/pattern-work.ts'
 import { isMethod, methodName } from '../text/method-name.ts'
+import { isDateTime } from '../time/date-time.ts'
 import { LATEST_SECONDS, MOST_SECONDS } from '../time/time-bounds.ts'
 
 /**
@@ -185,15 +186,12 @@ export const object: Check = withSchema({ type: 'object', additionalProperties: 
   if (!isObject(value)) findings.add(path, 'must be an object')
 })
 
-const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-
 /** RFC 3339, or empty. */
 export const date: Check = withSchema(
-  { type: 'string', description: 'RFC 3339, or empty.' },
+  { type: 'string', format: 'date-time', description: 'RFC 3339, or empty.' },
   (value, path, findings) => {
     if (typeof value !== 'string') return findings.add(path, 'must be a string')
-    if (value !== '' && !(DATE.test(value) && !Number.isNaN(Date.parse(value))))
-      findings.add(path, 'must be a date of RFC 3339')
+    if (value !== '' && !isDateTime(value)) findings.add(path, 'must be a date of RFC 3339')
   },
 )
 

@@ -1,4 +1,4 @@
-import { fault } from '../../errors/fault.ts'
+import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { isWireField } from '../network/wire-fields.ts'
 import { readWebhookTarget } from './webhook-target.ts'
@@ -38,6 +38,8 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DE
 const TAKEN = /^(?:host|proxy-.*|x-svc-.*)$/i
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const FIELD_VALUE = /^[\x20-\x7e\x80-\xff]*$/
+/** Beyond the characters of RFC 3986, and a `%` that begins no escape. */
+const NO_URI = /[^!#$%&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]|%(?![0-9A-Fa-f]{2})/
 const LONGEST = 256
 const LONGEST_TARGET = 2048
 const LONGEST_VALUE = 4096
@@ -51,8 +53,8 @@ export function readHook(sent: JsonObject, { allowPrivate }: { readonly allowPri
   const { id: _id, org_id: _org, api_model: _model, sealed: _sealed, header_map, shared_secret, ...rest } = sent
   const method = text('method', rest.method, 10).toUpperCase()
   if (!METHODS.has(method)) throw fault('hook_invalid', `method: must be one of ${[...METHODS].join(', ')}`)
-  const target = text('target_path', rest.target_path, LONGEST_TARGET)
-  readWebhookTarget(target, { allowPrivate })
+  const target = asUri(text('target_path', rest.target_path, LONGEST_TARGET))
+  checkTarget(target, allowPrivate)
   const timeout = rest.event_timeout ?? 0
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= LONGEST_TIMEOUT_S))
     throw fault('hook_invalid', 'event_timeout: must be a number of seconds, at most a day')
@@ -72,7 +74,8 @@ export function readHook(sent: JsonObject, { allowPrivate }: { readonly allowPri
 
 /** A webhook as callers see it, in the order that they know. The shared secret is for no eye. */
 export function hookShape(id: string, hook: Hook, { header_map }: HookSecrets): JsonObject {
-  const { org_id, name, method, target_path, template_path, event_timeout, sealed: _sealed, ...rest } = hook
+  const { org_id, name, method, template_path, event_timeout, sealed: _sealed, ...rest } = hook
+  const target_path = asUri(hook.target_path)
   return {
     api_model: {},
     ...{ id, org_id, name, method, target_path, template_path },
@@ -80,6 +83,22 @@ export function hookShape(id: string, hook: Hook, { header_map }: HookSecrets): 
     event_timeout,
     ...rest,
   }
+}
+
+/** @throws Fault `webhook_target_refused` (400) naming the member */
+function checkTarget(target: string, allowPrivate: boolean): void {
+  try {
+    readWebhookTarget(target, { allowPrivate })
+  } catch (error) {
+    throw error instanceof Fault ? fault(error.code, `target_path: ${error.message}`) : error
+  }
+}
+
+/** An address with what no URI may hold percent-encoded, as it is when it is called. */
+function asUri(target: string): string {
+  const url = URL.parse(target)
+  if (url === null || !NO_URI.test(target)) return target
+  return url.href.replace(/[{}|^`\\"<>]|%(?![0-9A-Fa-f]{2})/g, encodeURIComponent)
 }
 
 function readHeaders(map: Json): Record<string, string> {

@@ -6,6 +6,7 @@ import { checkPolicy } from '../../model/policies/policy.ts'
 import { policyApisOf } from '../../model/policies/policy-body.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
+import { isSameMoment } from '../../model/time/date-time.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { isDeletedElsewhere } from '../documents/deleted-ids.ts'
@@ -122,7 +123,8 @@ async function update(
   const turn = isRenamed ? await policyNameLock(parts, orgId, checked.name, stored.id) : []
   const id = before.id ?? stored.id
   const made = stored.body.date_created
-  const dated = checked.date_created || made === undefined ? {} : { date_created: made }
+  const isDated = checked.date_created && !isSameMoment(checked.date_created, made)
+  const dated = isDated || made === undefined ? {} : { date_created: made }
   const written = completed(parts, checked, { _id: stored.id, id, org_id: orgId, ...dated })
   const { last_updated } = stored.body
   const policy =

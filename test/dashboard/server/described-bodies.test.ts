@@ -94,6 +94,23 @@ function wrongFor(schema: JsonObject): Json | undefined {
   return types.has('array') ? undefined : [[7]]
 }
 
+/** Texts that look like one of a format, and are none. */
+const MALFORMED: Readonly<Record<string, readonly string[]>> = {
+  'date-time': ['yesterday', '2026-01-31', '2026-13-01T00:00:00Z', '1769817600'],
+  email: ['nobody', 'two words@example.test', 'nobody@'],
+  uri: ['app.example/callback', '/callback', 'https://'],
+}
+
+/** Values of a type that is described, whose texts are not of the described form. */
+function malformedFor(schema: JsonObject): readonly Json[] {
+  const options = optionsOf(schema)
+  if (options !== undefined) return options.every(isFormed) ? options.flatMap(malformedFor) : []
+  if (isObject(schema.items)) return malformedFor(schema.items).map((each) => [each])
+  return MALFORMED[String(schema.format)] ?? []
+}
+
+const isFormed = ({ type, format }: JsonObject) => type === 'null' || MALFORMED[String(format)] !== undefined
+
 /** Every call that succeeds with its whole body, with members of the body as the document describes them. */
 async function describedCalls(t: TestContext) {
   const world = await startWorld()
@@ -119,11 +136,13 @@ async function describedCalls(t: TestContext) {
   }
   const send = ({ base, ...call }: WholeCall, name: string, value: Json) =>
     calls.send({ base, ...call }, { ...base, [name]: value }, { read: false, isRandom: true })
-  async function* all(): AsyncGenerator<{ call: WholeCall; what: string; name: string; schema: JsonObject }> {
+  async function* all(
+    some = (members: [string, JsonObject][], turn: number) => spread(members, turn, EACH_RUN),
+  ): AsyncGenerator<{ call: WholeCall; what: string; name: string; schema: JsonObject }> {
     let turn = 0
     for await (const call of calls.all()) {
       if (call.route.aliasOf !== undefined) continue
-      const members = spread(membersOf(call.route), turn++, EACH_RUN)
+      const members = some(membersOf(call.route), turn++)
       if (members.length === 0) continue
       const plain = await calls.send(call, call.base, { read: false, isRandom: true })
       if (plain.status >= 300) continue
@@ -164,4 +183,21 @@ test('a member of another type than the described one is refused by its name', a
   }
   assert.deepEqual(wrong, [])
   assert.ok(tried > 40, String(tried))
+})
+
+test('a text of another form than the described one is refused by its name', async (t) => {
+  const { all, send } = await describedCalls(t)
+  const wrong: string[] = []
+  const formats = new Set<string>()
+  const formed = (members: [string, JsonObject][]) => members.filter(([, schema]) => malformedFor(schema).length > 0)
+  for await (const { call, what, name, schema } of all(formed)) {
+    for (const value of malformedFor(schema)) {
+      const { status, text } = await send(call, name, value)
+      formats.add(String(schema.format ?? 'in a list'))
+      if (status !== 400 || !text.includes(name))
+        wrong.push(`${what} = ${JSON.stringify(value)}: ${status} ${text.slice(0, 200)}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.deepEqual([...formats].sort(), ['date-time', 'email', 'in a list', 'uri'])
 })

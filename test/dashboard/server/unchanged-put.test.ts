@@ -6,6 +6,13 @@ import { makeEditedObjects } from '../../worlds/dashboard/edited-objects.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
 
+/** What a client with a type for moments sends back: it writes them in a spelling of its own. */
+function respelled(read: unknown): unknown {
+  return JSON.parse(JSON.stringify(read), (_, value) =>
+    /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value)) ? value.replace(/(?:\.0+)?Z$/, '+00:00') : value,
+  )
+}
+
 test('a PUT of what is stored leaves version and audit log alone', async (t) => {
   const clock = new FakeClock()
   const world = await keyWorld(t, { clock })
@@ -23,14 +30,13 @@ test('a PUT of what is stored leaves version and audit log alone', async (t) => 
   for (const [path, bodyOf = (read: JsonObject) => read] of paths) {
     const first = await asked(200, 'GET', path, root)
     // The first write brings members that the server fills in.
-    const put = () => call('PUT', path, { as: root, body: bodyOf(first) })
+    const put = (body = bodyOf(first)) => call('PUT', path, { as: root, body })
     const filled = await put()
     if (filled.status !== 200) wrong.push(`${path}: ${filled.status} ${filled.text}`)
     const before = [await call('GET', path, { as: root }), await store.documents.revision()] as const
     const entries = await asked(200, 'GET', '/api/audit-logs', root)
     clock.advance(120_000)
-    const again = await put()
-    assert.equal(again.status, 200, path)
+    for (const body of [bodyOf(first), respelled(bodyOf(first))]) assert.equal((await put(body)).status, 200, path)
     const after = [await call('GET', path, { as: root }), await store.documents.revision()] as const
     if (after[1] !== before[1]) wrong.push(`${path}: another revision`)
     if (after[0].headers.etag !== before[0].headers.etag) wrong.push(`${path}: another ETag`)

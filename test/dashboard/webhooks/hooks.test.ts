@@ -93,6 +93,15 @@ test('a webhook is created, listed, read, changed and deleted, in the words that
   assert.deepEqual((await call('GET', '/api/hooks', { as: reader })).json, { hooks: [], pages: 1 })
 })
 
+test('a target that is no URI as it was typed is stored and shown as one', async (t) => {
+  const { hook } = await world(t)
+  const typed = 'https://h.test/ü{a b}/%?q={a|b}&p=50%&e=%20#`'
+  const { target_path: shown } = await hook({ name: 'Typed', target_path: typed })
+  assert.match(shown, /^[!#$%&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]+$/)
+  assert.equal(shown, 'https://h.test/%C3%BC%7Ba%20b%7D/%25?q=%7Ba%7Cb%7D&p=50%25&e=%20#%60')
+  assert.equal((await hook({ name: 'Again', target_path: shown })).target_path, shown)
+})
+
 test('what is no webhook, is there already, or is not for the caller is refused', async (t) => {
   const { call, admin, hook, user, organisation, list } = await world(t, {})
   const good = { name: 'x', method: 'POST', target_path: 'https://h.test/' }

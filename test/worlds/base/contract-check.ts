@@ -244,7 +244,13 @@ function parsed(text: string): Json | undefined {
 const RESOLVED = /\/\/|\/\.\.?(?:\/|$)/
 /** Whole numbers of 32 bits are the usual ones of generators. */
 const MOST_SHORT = 2_147_483_647
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+/** What each format means, in the least that its standard says. */
+const FORMATS: Readonly<Record<string, RegExp>> = {
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+  email: /^[^\s@]+@[^\s@]+$/,
+  uri: /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+$/,
+}
 
 /** How a value differs from type, values and bounds. */
 function scalarFlaws(schema: JsonObject, value: Json, at: string): string[] {
@@ -260,7 +266,7 @@ function scalarFlaws(schema: JsonObject, value: Json, at: string): string[] {
   const flaw = (isFlaw: boolean, text: string) => isFlaw && flaws.push(`${at} is ${JSON.stringify(value)}: ${text}`)
   if (Array.isArray(values)) flaw(!values.some((each) => each === value), `not one of ${values.join(', ')}`)
   if (typeof value === 'string') {
-    if (format === 'date-time') flaw(!TIME.test(value), 'no date-time')
+    if (typeof format === 'string' && format in FORMATS) flaw(!FORMATS[format]!.test(value), `no ${format}`)
     if (typeof pattern === 'string') flaw(!new RegExp(pattern, 'u').test(value), `does not match ${pattern}`)
     if (typeof minLength === 'number') flaw(value.length < minLength, `shorter than ${minLength}`)
     if (typeof maxLength === 'number') flaw([...value].length > maxLength, `longer than ${maxLength}`)

@@ -17,6 +17,7 @@ import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { CreatedEnvelope, DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
+import { storageId } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { EntryConfiguration } from '../settings/configuration-routes.ts'
 import { withPortalAlias } from '../settings/portal-alias.ts'
@@ -53,7 +54,7 @@ export const PartialEntry = Type.Partial(CatalogueEntryShape, {
   additionalProperties: true,
 })
 const members = {
-  id: Type.String({ description: 'Storage id of the catalogue: 24 hexadecimal digits.' }),
+  id: storageId('Storage id of the catalogue: 24 hexadecimal digits. Blank before there is one.', { ifAny: true }),
   org_id: Type.String({ description: 'Id of the organisation.' }),
   email: Type.String({ description: 'Email address for portals that show it; nothing is sent to it.' }),
   apis: Type.Array(CatalogueEntryShape, {

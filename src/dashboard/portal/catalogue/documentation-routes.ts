@@ -17,6 +17,7 @@ import { CreatedEnvelope, DoneEnvelope, PageCount } from '../../routes/envelope.
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
+import { moment, storageId } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from '../settings/portal-alias.ts'
 
@@ -29,7 +30,7 @@ const NOT_OWNER = { code: 'not_owner' } as const
 const OWNED = { noun: 'documentation', by: 'id' } as const
 
 const Head = {
-  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the documentation: 24 hexadecimal digits.' }),
+  id: storageId('Id of the documentation: 24 hexadecimal digits.'),
   ...{
     org_id: Type.String({ description: 'Id of the organisation.' }),
     api_id: Type.String({ description: 'Id of the API or policy that it is about.' }),
@@ -38,7 +39,7 @@ const Head = {
         'Form of the text: `swagger` (an OpenAPI document), `swagger_custom_url` (its address), or another word that the portal knows.',
     }),
   },
-  date_created: Type.Optional(Type.String({ description: 'Time of creation (RFC 3339).' })),
+  date_created: Type.Optional(moment('Time of creation (RFC 3339).')),
 }
 const Body = Type.Object(
   {},

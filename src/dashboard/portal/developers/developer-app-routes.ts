@@ -10,6 +10,7 @@ import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
+import { moment, webAddress } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from '../settings/portal-alias.ts'
 import { overlapSent, RotationBody } from './access-body.ts'
@@ -31,10 +32,10 @@ const App = Type.Object(
       description:
         'The first of `redirect_uris`, or all where a separator is set (`dashboard.oauth_redirect_uri_separator`).',
     }),
-    redirect_uris: Type.Array(Type.String(), { description: 'Redirect URIs.' }),
+    redirect_uris: Type.Array(webAddress(), { description: 'Redirect URIs.' }),
     app_description: Type.String({ description: 'Description of the app.' }),
     use_case: Type.String({ description: 'What the app is for, as text for people.' }),
-    date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
+    date_created: moment('Time of creation (RFC 3339).'),
     developer_id: Type.String({ description: 'Id of the developer.' }),
   },
   { title: 'DeveloperApp' },
@@ -51,7 +52,7 @@ const CHANGEABLE = {
   redirect_uri: Type.String({
     description: 'Redirect URI. Several: separated as `dashboard.oauth_redirect_uri_separator` says.',
   }),
-  redirect_uris: Type.Array(Type.String(), { description: 'Redirect URIs: the list is replaced.' }),
+  redirect_uris: Type.Array(webAddress(), { description: 'Redirect URIs: the list is replaced.' }),
   client_name: Type.String({ description: 'Name of the app.' }),
   app_description: Type.String({ description: 'Description of the app.' }),
   use_case: Type.String({ description: 'What the app is for, as text for people.' }),

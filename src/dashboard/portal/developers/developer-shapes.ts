@@ -4,6 +4,7 @@ import { DEVELOPER_FIELDS } from '../../../model/portal/developers/developer-fie
 import { described } from '../../routes/described.ts'
 import { OkStatus, OutcomeText, PageCount } from '../../routes/envelope.ts'
 import { answeredScalars, sentScalars } from '../../routes/scalar-shapes.ts'
+import { emailAddress, moment, storageId } from '../../routes/text-forms.ts'
 
 const Texts = Type.Record(Type.String(), Type.String())
 const Ids = Type.Array(Type.String())
@@ -19,7 +20,7 @@ const App = Type.Object(
     ...{ client_id: Type.String({ description: 'Client id.' }), ...SAID },
     secret: Type.Optional(Type.String({ description: 'Always blank.' })),
     redirect_uri: Type.Optional(Type.String({ description: 'Redirect URIs of the app.' })),
-    date_created: Type.Optional(Type.String({ description: 'Time of creation (RFC 3339).' })),
+    date_created: Type.Optional(moment('Time of creation (RFC 3339).')),
   },
   { title: 'DeveloperAppEntry' },
 )
@@ -27,10 +28,10 @@ const App = Type.Object(
 /** A developer as it is answered. */
 export const DeveloperShape = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the developer: 24 hexadecimal digits.' }),
-    _id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'As `id`: older name.' }),
-    email: Type.String({ description: 'Email address, by which the developer signs in at the portal.' }),
-    date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
+    id: storageId('Id of the developer: 24 hexadecimal digits.'),
+    _id: storageId('As `id`: older name.'),
+    email: emailAddress('Email address, by which the developer signs in at the portal.'),
+    date_created: moment('Time of creation (RFC 3339).'),
     ...answeredScalars(DEVELOPER_FIELDS),
     org_id: Type.String({ description: 'Id of the organisation.' }),
     keys: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Hash of a key to its policies.' }),
@@ -38,14 +39,12 @@ export const DeveloperShape = Type.Object(
     api_keys: described(Texts, 'Id of an API to the hash of the key for it, as older portals keep it.'),
     fields: described(Texts, 'Values of custom fields by name, such as `Name`.'),
     oauth_clients: Type.Record(Type.String(), Type.Array(App), { description: 'Policy to the apps made through it.' }),
-    password_updated: Type.String({ description: 'Time at which the password was set (RFC 3339).' }),
+    password_updated: moment('Time at which the password was set (RFC 3339).'),
     PWHistory: Type.Array(Type.String(), {
       maxItems: 0,
       description: 'Always empty; kept for clients of the incumbent.',
     }),
-    last_login_date: Type.String({
-      description: 'Time of the last sign-in at the portal (RFC 3339); 0001-01-01T00:00:00Z = never.',
-    }),
+    last_login_date: moment('Time of the last sign-in at the portal (RFC 3339); 0001-01-01T00:00:00Z = never.'),
   },
   { title: 'Developer', additionalProperties: true },
 )
@@ -80,6 +79,10 @@ export const Updated = Type.Object(
   { title: 'DeveloperUpdated' },
 )
 
+const SENT_EMAIL = emailAddress(
+  'Email address, by which the developer signs in at the portal. Unique in the organisation.',
+)
+
 /** A member whose check is where it is read, in words of its own. */
 const checkedLater = (shape: TSchema) => Type.Optional(Type.Unknown(describedAs(shape)))
 
@@ -111,9 +114,7 @@ const members = {
 /** A whole record; further members are kept. What it must be is checked where it is read. */
 export const DeveloperBody = Type.Object(
   {
-    email: Type.String({
-      description: 'Email address, by which the developer signs in at the portal. Unique in the organisation.',
-    }),
+    email: SENT_EMAIL,
     ...members,
   },
   { title: 'DeveloperInput', additionalProperties: true },
@@ -122,11 +123,7 @@ export const DeveloperBody = Type.Object(
 /** Parts of a record. */
 export const DeveloperPatch = Type.Object(
   {
-    email: checkedLater(
-      Type.String({
-        description: 'Email address, by which the developer signs in at the portal. Unique in the organisation.',
-      }),
-    ),
+    email: checkedLater(SENT_EMAIL),
     ...members,
   },
   { title: 'DeveloperPatch', additionalProperties: true },

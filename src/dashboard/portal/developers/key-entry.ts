@@ -14,6 +14,7 @@ import type { SessionRow } from '../../../store/ports/ports.ts'
 import { soleOwnership } from '../../access/co-owned.ts'
 import { maskSecretsFor } from '../../access/secrets-view.ts'
 import type { Call } from '../../routes/call.ts'
+import { moment } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
 const RIGHTS = (SESSION_SCHEMA.properties as JsonObject).access_rights as JsonObject
@@ -28,9 +29,9 @@ export const KeyEntry = Type.Object(
     status: Type.Enum(['active', 'inactive', 'expired', 'rotated'], {
       description: '`rotated`: another key took its place; it is good until `valid_until`.',
     }),
-    date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
+    date_created: moment('Time of creation (RFC 3339).'),
     expires: Type.Integer({ description: 'Unix seconds; 0 = never.' }),
-    last_used: Type.String({ description: '`0001-01-01T00:00:00Z` = never.' }),
+    last_used: moment('`0001-01-01T00:00:00Z` = never.'),
     quota_max: Type.Number({ description: 'Requests of the quota; -1: none, or one for each of its APIs.' }),
     quota_remaining: Type.Number({ description: 'Requests that are left of the quota.' }),
     quota_renews: Type.Number({ description: 'Unix seconds at which it renews; 0 = with the next call.' }),

@@ -28,6 +28,7 @@ import { DoneEnvelope, OkStatus, PageCount } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
+import { moment, storageId } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { CatalogueEntryShape, PartialEntry } from '../catalogue/catalogue-routes.ts'
 import { NewApp, NewKey } from '../developers/developer-key-routes.ts'
@@ -45,7 +46,7 @@ const OWNED = { noun: 'key_request', by: 'id' } as const
 
 const text = Type.String()
 const members = {
-  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the key request: 24 hexadecimal digits.' }),
+  id: storageId('Id of the key request: 24 hexadecimal digits.'),
   org_id: Type.String({ description: 'Id of the organisation.' }),
   for_api: Type.String({ description: 'Kept for clients of the incumbent; nothing reads it.' }),
   for_plan: Type.String({ description: 'Id of the first policy: older form of `apply_policies`.' }),
@@ -55,7 +56,7 @@ const members = {
     description: 'Values of the fields that the portal asks for (`key_request_fields`).',
   }),
   approved: Type.Boolean({ description: 'True once the request is approved. It is not set by a body.' }),
-  date_created: Type.String({ description: 'Time of the request (RFC 3339).' }),
+  date_created: moment('Time of the request (RFC 3339).'),
   version: Type.String({ description: '`v2`: version of the form.' }),
   jwt_secret: Type.String({ description: 'Always blank: keys of this kind are refused.' }),
   certificate: Type.String({ description: 'Always blank: keys of this kind are refused.' }),
@@ -81,7 +82,7 @@ const List = Type.Object(
 const Created = Type.Object(
   {
     Status: OkStatus,
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the key request: 24 hexadecimal digits.' }),
+    Message: storageId('Id of the key request: 24 hexadecimal digits.'),
     Meta: Type.Union(
       [
         Type.Null(),

@@ -10,6 +10,7 @@ import type { Call } from '../../routes/call.ts'
 import { described } from '../../routes/described.ts'
 import { CreatedEnvelope, DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
+import { storageId } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from './portal-alias.ts'
 
@@ -42,8 +43,8 @@ const Names = Type.Array(
   ),
 )
 const members = {
-  id: Type.String({
-    description: 'Storage id of the configuration: 24 hexadecimal digits. Blank before the first change.',
+  id: storageId('Storage id of the configuration: 24 hexadecimal digits. Blank before the first change.', {
+    ifAny: true,
   }),
   org_id: Type.String({ description: 'Id of the organisation.' }),
   signup_fields: described(

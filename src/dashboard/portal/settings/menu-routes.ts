@@ -7,6 +7,7 @@ import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { CreatedEnvelope, DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
+import { storageId } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from './portal-alias.ts'
 
@@ -23,7 +24,7 @@ const Entry = Type.Object(
   { title: 'MenuEntry', additionalProperties: true },
 )
 const members = {
-  id: Type.String({ description: 'Storage id: 24 hexadecimal digits. Blank before the first change.' }),
+  id: storageId('Storage id: 24 hexadecimal digits. Blank before the first change.', { ifAny: true }),
   org_id: Type.String({ description: 'Id of the organisation.' }),
   is_active: Type.Boolean({ description: 'True: the portal shows the menus.' }),
   menus: Type.Record(text, Type.Array(Entry), { description: 'Entries by the name of the menu.' }),

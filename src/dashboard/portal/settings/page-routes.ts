@@ -11,6 +11,7 @@ import { CreatedEnvelope, DoneEnvelope, PageCount } from '../../routes/envelope.
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
+import { storageId } from '../../routes/text-forms.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from './portal-alias.ts'
 
@@ -20,7 +21,7 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const members = {
-  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the page: 24 hexadecimal digits.' }),
+  id: storageId('Id of the page: 24 hexadecimal digits.'),
   org_id: Type.String({ description: 'Id of the organisation.' }),
   is_homepage: Type.Boolean({ description: 'True for the first page of the portal.' }),
   slug: Type.String({ description: 'Path of the page below the portal: `/`, or words separated by slashes.' }),

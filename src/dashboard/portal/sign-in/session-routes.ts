@@ -14,6 +14,7 @@ import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope, OkStatus } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
+import { emailAddress, storageId } from '../../routes/text-forms.ts'
 import { fieldsOf, JSON_OR_FORM, SECRET_MEMBERS, TOKEN_MEMBERS } from '../../server/form-or-json.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { uncached, withCookie } from '../../sign-in/browser.ts'
@@ -40,7 +41,7 @@ const CSRF = Type.Object(
 const SignedUpShape = Type.Object(
   {
     Status: OkStatus,
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the developer: 24 hexadecimal digits.' }),
+    Message: storageId('Id of the developer: 24 hexadecimal digits.'),
     Meta: Type.Union([Type.Null(), CSRF], {
       description: 'The session of the developer; null where registering does not sign in.',
     }),
@@ -100,7 +101,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Register a developer, and sign in unless the portal is configured otherwise',
       body: Type.Object({
-        email: Type.String({ description: 'Email address, by which the developer signs in.' }),
+        email: emailAddress('Email address, by which the developer signs in.'),
         password: Type.String({ description: 'Password, by the rules of the installation.' }),
         fields: Type.Optional(
           Type.Object({}, { additionalProperties: true, description: '`Name`, and the sign-up fields of the portal.' }),

@@ -1,5 +1,6 @@
 import { fault } from '../../../errors/fault.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { isDateTime } from '../../time/date-time.ts'
 import { objectMember, refuseMember, textMember, textsMember } from '../settings/portal-fields.ts'
 
 /** A developer's wish for a key, as it is stored; unknown members are kept. */
@@ -103,6 +104,6 @@ function policiesIn(sent: JsonObject, before: JsonObject): string[] {
 function checkDate({ date_created: date }: JsonObject): void {
   const text = date ?? ''
   if (text === '') return
-  if (typeof text !== 'string' || text.length > 40 || !/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(Date.parse(text)))
+  if (typeof text !== 'string' || text.length > 40 || !isDateTime(text))
     refuseMember('date_created', 'must be a date as RFC 3339 writes it')
 }

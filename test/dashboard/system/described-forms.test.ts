@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
+
+const FILE = join(import.meta.dirname, '../../../docs/generated/openapi.json')
+
+/** Forms of texts by what their members are called, or said to be. */
+const FORMS: readonly (readonly [form: string, members: RegExp, descriptions: RegExp])[] = [
+  [
+    'date-time',
+    /\.(?:date_created|created_at|updated_at|last_updated|last_used|last_hit|not_before|not_after|until|valid_until|\w+_at)$/,
+    /RFC 3339/,
+  ],
+  ['email', /\.(?:email|email_address|EmailAddress)$/, /^Email address/],
+  ['uri', /\.(?:redirect_uris|\w+_uri|\w+_url|\w+URL|target_path|redirect_to)$/, /^URL /],
+  ['id', /\._id$/, /24 hexadecimal digits/],
+]
+
+/** Members of such a name without a form, with the reason. Definitions of APIs may have references and templates in any place. */
+const FREE: readonly (readonly [members: RegExp, reason: string])[] = [
+  [/^(?:Classic|Gateway)/, 'of a definition'],
+  [/Input\.(?:id|_id)$|^Policy\._id$/, 'made here, or named by the path: what is sent counts nowhere'],
+  [/^(?:Api|Asset)Input\.\w+_(?:at|updated)$|\.last_updated$/, 'each save writes it, be it of its form or not'],
+  [/\.(?:valid_until|confirmed_at|expirationDate)$/, 'blank where there is none'],
+  [/\.redirect_uri$/, 'several, joined as a setting says'],
+  [/^(?:EntryConfiguration|Portal\w+|Catalogue(?:Input)?)\w*\./, 'blank unless the portal sets it'],
+  [/^(?:Identity|Openid)\w+\./, 'of a sign-in profile: may be blank, or relative to the dashboard'],
+  [/^(?:ApiUrl\.ApiURL|GetGatewayAddressResult\.url)$/, 'blank, or without a host, where nobody knows it'],
+  [
+    /^(?:SignIn|SignInDeveloper|Request\w+Reset|VerifyDeveloperCredentials)Body\./,
+    'any text: what is unknown is answered',
+  ],
+  [/^(?:SignInDone|SignedInUser)\.|^UsageRowId\.developer_email$/, 'of a guest or a deleted developer: blank'],
+  [/^AuditRecord\.user$/, 'or what has acted in place of a user'],
+  [/^DcrRegistration\.client_uri$/, 'kept as a portal has sent it'],
+]
+
+function* textsOf(document: JsonObject): Generator<readonly [place: string, schema: JsonObject]> {
+  const { schemas } = document.components as { schemas: JsonObject }
+  for (const [name, schema] of Object.entries(schemas))
+    for (const [member, value] of Object.entries((schema as JsonObject).properties ?? {})) {
+      const described = value as JsonObject
+      const inner = isObject(described.items) ? described.items : described
+      if (inner.type === 'string' && inner.enum === undefined)
+        yield [`${name}.${member}`, { description: described.description ?? '', ...inner }]
+    }
+}
+
+test('texts that are moments, addresses and ids are described as such', () => {
+  const document = JSON.parse(readFileSync(FILE, 'utf8')) as JsonObject
+  const free: string[] = []
+  for (const [place, { description, format, pattern }] of textsOf(document))
+    for (const [form, members, descriptions] of FORMS) {
+      if (!members.test(place) && !descriptions.test(String(description))) continue
+      const isDescribed = form === 'id' ? pattern !== undefined : format === form
+      if (!isDescribed) free.push(place)
+    }
+  assert.deepEqual(
+    free.filter((place) => !FREE.some(([members]) => members.test(place))),
+    [],
+  )
+  for (const [members, reason] of FREE)
+    assert.ok(
+      free.some((place) => members.test(place)),
+      `${members}: ${reason}`,
+    )
+})
