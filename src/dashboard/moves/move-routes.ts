@@ -110,10 +110,13 @@ const QuotaUsed = Type.Record(
 )
 const CHECKED = {
   apis: Type.Array(
-    Type.Partial(Type.Omit(MovedApi, ['categories', 'labels', 'hook_references']), {
-      title: 'MovedApiInput',
-      additionalProperties: true,
-    }),
+    Type.Partial(
+      Type.Object({
+        ...Type.Omit(MovedApi, ['categories', 'labels', 'hook_references']).properties,
+        id: Type.String({ description: 'Storage id of the API, or its id.' }),
+      }),
+      { title: 'MovedApiInput', additionalProperties: true },
+    ),
     { description: 'APIs that would be stored, in the form of a dump.' },
   ),
   client_ids: described(Texts, 'Client ids of OAuth clients that would be stored.'),

@@ -29,7 +29,7 @@ const LIST = Type.Object(
         id: Type.String({ description: 'Id of the passkey, in base64url.' }),
         name: Type.String({ description: 'Name that its owner has chosen.' }),
         created_at: moment('Time of registration (RFC 3339).'),
-        last_used: moment('Time of the last sign-in with it (RFC 3339).'),
+        last_used: Type.String({ description: 'Time of the last sign-in with it (RFC 3339). Blank: never.' }),
         backed_up: Type.Boolean({ description: 'True for a passkey that is synchronised between devices.' }),
         transports: Type.Array(Type.String(), { description: 'How browsers reach it, such as `usb` or `internal`.' }),
       }),

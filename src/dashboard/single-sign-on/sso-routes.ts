@@ -8,7 +8,6 @@ import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { OkStatus, OutcomeText } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
-import { emailAddress } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { OK } from '../sign-in/schemas.ts'
 import { endSessionsChange } from '../sign-in/sessions.ts'
@@ -56,7 +55,7 @@ const Body = Type.Object(
     OrgID: Type.Optional(
       Type.String({ description: 'Id of the organisation. Absent: that of the caller, or the default organisation.' }),
     ),
-    EmailAddress: Type.Optional(emailAddress('Email address of the person. Also spelled `Email`.')),
+    EmailAddress: Type.Optional(Type.String({ description: 'Email address of the person. Also spelled `Email`.' })),
     DisplayName: Type.Optional(Type.String({ description: 'Name of the person.' })),
     GroupID: Type.Optional(Type.String({ description: 'Id of the user group whose permissions the person gets.' })),
     GroupsIDs: Type.Optional(

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
+import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 
 const FILE = join(import.meta.dirname, '../../../docs/generated/openapi.json')
 
@@ -23,7 +24,7 @@ const FREE: readonly (readonly [members: RegExp, reason: string])[] = [
   [/^(?:Classic|Gateway)/, 'of a definition'],
   [/Input\.(?:id|_id)$|^Policy\._id$/, 'made here, or named by the path: what is sent counts nowhere'],
   [/^(?:Api|Asset)Input\.\w+_(?:at|updated)$|\.last_updated$/, 'each save writes it, be it of its form or not'],
-  [/\.(?:valid_until|confirmed_at|expirationDate)$/, 'blank where there is none'],
+  [/\.(?:valid_until|confirmed_at|last_used|expirationDate)$/, 'blank where there is none'],
   [/\.redirect_uri$/, 'several, joined as a setting says'],
   [/^(?:EntryConfiguration|Portal\w+|Catalogue(?:Input)?)\w*\./, 'blank unless the portal sets it'],
   [/^(?:Identity|Openid)\w+\./, 'of a sign-in profile: may be blank, or relative to the dashboard'],
@@ -33,6 +34,7 @@ const FREE: readonly (readonly [members: RegExp, reason: string])[] = [
     'any text: what is unknown is answered',
   ],
   [/^(?:SignInDone|SignedInUser)\.|^UsageRowId\.developer_email$/, 'of a guest or a deleted developer: blank'],
+  [/^NonceInput\.EmailAddress$/, 'blank, or as an identity provider spells it'],
   [/^AuditRecord\.user$/, 'or what has acted in place of a user'],
   [/^DcrRegistration\.client_uri$/, 'kept as a portal has sent it'],
 ]
@@ -66,4 +68,29 @@ test('texts that are moments, addresses and ids are described as such', () => {
       free.some((place) => members.test(place)),
       `${members}: ${reason}`,
     )
+})
+
+test('a path whose id is described as a storage id refuses every other text', async (t) => {
+  const { call, root, store } = await keyWorld(t)
+  const { paths } = JSON.parse(readFileSync(FILE, 'utf8')) as { paths: Record<string, Record<string, JsonObject>> }
+  const formed = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { parameters }]) => {
+      const ids = (parameters as JsonObject[]).filter(
+        ({ in: place, schema }) => place === 'path' && isObject(schema) && String(schema.pattern).includes('{24}'),
+      )
+      return ids.length === 0 ? [] : [[method.toUpperCase(), path] as const]
+    }),
+  )
+  const taken: string[] = []
+  const revision = await store.documents.revision()
+  for (const [method, path] of formed)
+    for (const id of ['gold', '5E9D9544A1DCD60001D0ED20', '5e9d9544a1dcd60001d0ed2']) {
+      const as = path.startsWith('/admin/') ? 'installation' : root
+      const asked = path.replace('{id}', id).replace(/\{\w+\}/g, 'none')
+      const { status } = await call(method, asked, { as, ...(method !== 'GET' && { body: {} }) })
+      if (status < 400 || status >= 500) taken.push(`${method} ${asked}: ${status}`)
+    }
+  assert.deepEqual(taken, [])
+  assert.equal(await store.documents.revision(), revision)
+  assert.ok(formed.length > 40, String(formed.length))
 })
