@@ -6,7 +6,7 @@ import { makeEditedObjects } from '../../worlds/dashboard/edited-objects.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
 
-/** What a client with a type for moments sends back: it writes them in a spelling of its own. */
+/** A body as clients with a type for moments send it back: they write them in a spelling of their own. */
 function respelled(read: unknown): unknown {
   return JSON.parse(JSON.stringify(read), (_, value) =>
     /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value)) ? value.replace(/(?:\.0+)?Z$/, '+00:00') : value,

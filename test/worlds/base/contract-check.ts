@@ -244,7 +244,7 @@ function parsed(text: string): Json | undefined {
 const RESOLVED = /\/\/|\/\.\.?(?:\/|$)/
 /** Whole numbers of 32 bits are the usual ones of generators. */
 const MOST_SHORT = 2_147_483_647
-/** What each format means, in the least that its standard says. */
+/** Formats, in the least that their standards say. */
 const FORMATS: Readonly<Record<string, RegExp>> = {
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/,
   date: /^\d{4}-\d\d-\d\d$/,
