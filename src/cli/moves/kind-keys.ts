@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { isKeyHash } from '../../model/keys/key.ts'
-import { checkSession } from '../../model/sessions/session.ts'
+import { checkSession, SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
   flawsThrown,
@@ -12,7 +12,7 @@ import {
   textAt,
   textsAt,
 } from './kind.ts'
-import { shortRights } from './kind-policies.ts'
+import { memberWarningsOf, shortRights } from './kind-policies.ts'
 import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
@@ -40,6 +40,7 @@ export const KEYS: MoveKind = {
     ...secretPlaces(body.session ?? {}, ['session']),
   ],
   flaws,
+  warnings: ({ session = null }) => (isObject(session) ? memberWarningsOf(session, SESSION_SCHEMA, ['session']) : []),
   references,
   claims: () => [],
   list: (place) => readAll(place, undefined),

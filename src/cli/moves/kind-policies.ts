@@ -1,8 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { checkPolicy, withRightsMap } from '../../model/policies/policy.ts'
+import { checkPolicy, POLICY_SCHEMA, withRightsMap } from '../../model/policies/policy.ts'
 import { policyApisOf, stateOf } from '../../model/policies/policy-body.ts'
+import { sessionMemberFlaws } from '../../model/sessions/member-warnings.ts'
 import { segment } from './dashboard.ts'
-import { flawsThrown, type MoveKind, type RemoteObject, textAt } from './kind.ts'
+import { flawsThrown, type MoveKind, type MoveWarning, type RemoteObject, textAt } from './kind.ts'
 import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
@@ -23,6 +24,7 @@ export const POLICIES: MoveKind = {
   normal,
   secrets: (body) => secretPlaces(body.meta_data ?? {}, ['meta_data']),
   flaws: (body) => flawsThrown(() => checkPolicy(body, { allowUnsafeIds: true }), body),
+  warnings: (body) => memberWarningsOf(body, POLICY_SCHEMA),
   references: (body) => policyApisOf(body).map((id) => ({ to: 'apis' as const, id, path: ['access_rights', id] })),
   claims(body) {
     const name = textAt(body, 'name')
@@ -45,6 +47,11 @@ export const POLICIES: MoveKind = {
   async remove({ api }, there) {
     await api.send('DELETE', `/api/portal/policies/${segment(there.identity)}`)
   },
+}
+
+/** Warnings of members of a policy or of the session of a key (`schema`), which is at `base` in its file. */
+export function memberWarningsOf(body: JsonObject, schema: JsonObject, base: readonly string[] = []): MoveWarning[] {
+  return sessionMemberFlaws(body, schema).map(({ at, reason }) => ({ path: [...base, ...at], why: reason }))
 }
 
 /** Takes the files of a dump and answers of `GET /api/portal/policies/{id}`: of one without `id` the `_id` is what keys name. */

@@ -2,7 +2,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
 import { liftedLimits } from '../../model/limits/lifted-limits.ts'
-import { checkSession, type Session } from '../../model/sessions/session.ts'
+import { checkSession, SESSION_SCHEMA, type Session } from '../../model/sessions/session.ts'
 import { bringsPassword, createBasicUser, isBasicUser, updateBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { areKeyless } from '../../publish/keys/keyless.ts'
 import { createKey, deleteKey, type KeyDraft, type SavedKey, updateKey } from '../../publish/keys/keys.ts'
@@ -53,7 +53,7 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
   const written = await sessionUpdateOf(parts, keptOf(call, row), row, withheldFrom(call.visibility))
-  const { body: sent, warnings } = await vendorRights(parts, written, row.body)
+  const { body: sent, warnings } = await vendorRights(parts, written, { schema: SESSION_SCHEMA, before: row.body })
   const session = await withinVisibility(parts, call, sent, row)
   const isShared = await checkForeignRightsUnchanged(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
@@ -94,7 +94,7 @@ async function draftOf(
   parts: DashboardParts,
   call: Call,
 ): Promise<{ readonly draft: SessionDraft; readonly warnings: readonly JsonObject[] }> {
-  const { body, warnings } = await vendorRights(parts, checkedOf(call.object()))
+  const { body, warnings } = await vendorRights(parts, checkedOf(call.object()), { schema: SESSION_SCHEMA })
   const session = await withinVisibility(parts, call, body, undefined)
   const { merged } = await applyPolicies(parts, session as Session)
   if (await areKeyless(parts.documents, call.actor!.orgId, merged.rights.keys())) throw fault('key_needless')

@@ -94,7 +94,9 @@ function listRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run: async (call) => {
         const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
-        const { body, warnings } = await vendorRights(parts, withOneState(sent, undefined))
+        const { body, warnings } = await vendorRights(parts, withOneState(sent, undefined), {
+          schema: POLICY_SCHEMA,
+        })
         checkRightsVisible(call, {}, body)
         checkPolicyIdWasNotOfOthers(call, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
@@ -180,7 +182,7 @@ async function save(
 ) {
   const kept = restoreMaskedSecrets(sent, stored.body, 'policy_invalid')
   const whole = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
-  const { body, warnings: rewritten } = await vendorRights(parts, whole, stored.body)
+  const { body, warnings: rewritten } = await vendorRights(parts, whole, { schema: POLICY_SCHEMA, before: stored.body })
   checkRightsVisible(call, stored.body, body)
   if (!call.visibility.everything && changesMore(stored.body, body))
     checkSoleOwner(call.visibility, 'The policy', policyApisOf(stored.body))

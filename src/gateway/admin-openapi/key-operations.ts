@@ -6,7 +6,7 @@ const KeySaved = changedObject('KeySaved', ['added', 'modified', 'updated', 'del
   key_hash: said(text, 'Hash of the key.'),
   warnings: said(
     WARNING_LIST,
-    'Limits that the key had and that the body left out; paths of rights that were written out.',
+    'Members without effect; limits that the key had and that the body left out; paths of rights that were written out.',
   ),
 })
 const KEEP = { suppress_reset: said(flag, 'Keeps the count of the quota.') }

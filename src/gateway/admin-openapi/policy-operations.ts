@@ -13,7 +13,7 @@ import {
 const PolicySaved = changedObject('PolicySaved', ['added', 'modified', 'deleted'], {
   warnings: said(
     WARNING_LIST,
-    'Limits that the policy had and that the body left out; APIs that are not there; paths of rights that were written out.',
+    'Members without effect; limits that the policy had and that the body left out; APIs that are not there; paths of rights that were written out.',
   ),
 })
 

@@ -5,7 +5,7 @@ import { type JsonObject, presentMembers } from '../../model/json/json.ts'
 import { counterIdOf, isKeyHash, USER_NAME } from '../../model/keys/key.ts'
 import { liftedLimits } from '../../model/limits/lifted-limits.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
-import { checkSession } from '../../model/sessions/session.ts'
+import { checkSession, SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { wholeSession } from '../../model/sessions/session-zeros.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import {
@@ -30,6 +30,7 @@ import type { AdminRoute } from './route.ts'
 import { sentRights, warningsField } from './sent-rights.ts'
 
 const BATCH = 500
+const OF_KEY = { schema: SESSION_SCHEMA }
 
 const PAGE = 1000
 
@@ -48,7 +49,7 @@ export function keyRoutes(parts: AdminParts): AdminRoute[] {
       method: 'POST',
       path: '/keys/preview',
       run: async (request) => {
-        const { body } = await sentRights(parts, request, await request.ofOrganisation())
+        const { body } = await sentRights(parts, request, await request.ofOrganisation(), OF_KEY)
         return json(await preview(publish, checkSession(await inItsOrganisation(publish, body))))
       },
     },
@@ -62,7 +63,7 @@ export function keyRoutes(parts: AdminParts): AdminRoute[] {
 }
 
 async function createRandom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const { body: session, warnings } = await sentRights(parts, request, await request.ofOrganisation())
+  const { body: session, warnings } = await sentRights(parts, request, await request.ofOrganisation(), OF_KEY)
   const saved = await createKey(publishParts(parts), {
     session,
     keepQuota: request.flag('suppress_reset'),
@@ -76,7 +77,7 @@ async function createRandom(parts: AdminParts, request: AdminRequest): Promise<A
 async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by its value, not by its hash')
   const key = request.param('key')
-  const sent = await sentRights(parts, request, await request.ofOrganisation())
+  const sent = await sentRights(parts, request, await request.ofOrganisation(), OF_KEY)
   const { body: session, warnings } = sent
   const isOfUser = bringsPassword(session) || (session[USER_NAME] ?? '') !== ''
   if (isOfUser || request.flag('username')) return createNamed(parts, request, key, sent)
@@ -118,7 +119,10 @@ async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
 
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key is not found')
-  const { body: session, warnings } = await sentRights(parts, request, await request.ofOrganisation(), row.body)
+  const { body: session, warnings } = await sentRights(parts, request, await request.ofOrganisation(), {
+    ...OF_KEY,
+    before: row.body,
+  })
   const change = { row, session, keepQuota: request.flag('suppress_reset'), actor: request.actor }
   const save = isBasicUser(row) ? updateBasicUser : updateKey
   const saved = await save(publishParts(parts), change)

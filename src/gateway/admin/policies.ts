@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { liftedLimits } from '../../model/limits/lifted-limits.ts'
+import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'
 import { inItsOrganisation } from '../../publish/organisations/organisation-of.ts'
@@ -40,7 +41,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
         const sent = await request.ofOrganisation()
         const there = request.isAlias ? await policyThere(publish, sent) : undefined
         const replaced = there && (await findPolicy(publish, there.id, there.orgId))?.body
-        const { body, warnings } = await sentRights(parts, request, sent, replaced)
+        const { body, warnings } = await sentRights(parts, request, sent, { schema: POLICY_SCHEMA, before: replaced })
         const { id, revision } =
           there === undefined
             ? await createPolicy(publish, body, request.actor)
@@ -63,7 +64,10 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       run: async (request) => {
         const named = wanted(request)
         const before = await findPolicy(publish, named.id, named.orgId)
-        const { body, warnings } = await sentRights(parts, request, await request.object(), before?.body)
+        const { body, warnings } = await sentRights(parts, request, await request.object(), {
+          schema: POLICY_SCHEMA,
+          before: before?.body,
+        })
         const isNew = request.isAlias && before === undefined
         const { id, revision } = isNew
           ? await createPolicy(publish, { ...body, id: withId(body, named.id) }, request.actor)

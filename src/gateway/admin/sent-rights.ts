@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../model/json/json.ts'
+import { sessionMemberWarnings } from '../../model/sessions/member-warnings.ts'
 import { type ExplicitRights, explicitRights } from '../../publish/sessions/explicit-rights.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 
 /**
- * A key or policy as it was sent; under the path of an alias with the paths of its rights as they matched where its program comes from
+ * A key or policy (`schema`) as it was sent, with warnings of members without effect; under the path of an alias with the paths of its rights as they matched where its program comes from
  * (`compat.path_matching`). `before`: what it replaces.
  * @throws Fault `store_away`
  */
@@ -12,12 +13,14 @@ export async function sentRights(
   parts: AdminParts,
   request: AdminRequest,
   body: JsonObject,
-  before?: JsonObject,
+  { schema, before }: { readonly schema: JsonObject; readonly before?: JsonObject | undefined },
 ): Promise<ExplicitRights> {
-  if (!request.isAlias) return { body, warnings: [] }
+  const members = sessionMemberWarnings(body, schema)
+  if (!request.isAlias) return { body, warnings: members }
   const { path_matching: matching } = parts.config.compat
   const listenPathOf = (apiId: string) => parts.live.snapshot.apis.get(apiId)?.api.listenPath
-  return explicitRights(parts.documents, body, { matching, before, listenPathOf })
+  const explicit = await explicitRights(parts.documents, body, { matching, before, listenPathOf })
+  return { body: explicit.body, warnings: [...members, ...explicit.warnings] }
 }
 
 /** The `warnings` of an answer; none where there is nothing to warn of. */
