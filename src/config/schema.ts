@@ -1,8 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { flag, group, list, objects, PORT, text, whole, wholeOrAuto } from './leaves.ts'
-import { keySettings } from './schema-keys.ts'
 import { analyticsSettings, metricsSettings, monitorSettings, openTelemetrySettings } from './schema-observability.ts'
-import { portalSettings } from './schema-portal.ts'
 import {
   bootstrapSettings,
   emailBackend,
@@ -14,6 +12,43 @@ import {
 } from './schema-sign-in.ts'
 import { backupSettings, storageSettings } from './schema-storage.ts'
 import { dashboardTls, gatewayTls } from './schema-tls.ts'
+
+/** Settings directly below `dashboard` about policies, keys and OAuth clients. */
+const keySettings = {
+  allow_explicit_policy_id: flag(
+    true,
+    'Keep the `id` that comes with a new policy. False replaces it by the storage id.',
+  ),
+  allow_unsafe_policy_ids: flag(
+    false,
+    'Let ids of policies hold other characters than letters, digits, `.`, `_`, `-` and `~`.',
+  ),
+  enable_hashed_keys_listing: flag(
+    true,
+    'Lists of keys show their hashes where the keys themselves are not kept. False answers such a list with 404.',
+  ),
+  enable_update_key_by_hash: flag(true, 'A key may be changed by who knows its hash only.'),
+  enable_delete_key_by_hash: flag(true, 'A key may be deleted by who knows its hash only.'),
+  disable_key_actions_by_username: flag(false, 'Basic users cannot be read, changed or deleted by their names.'),
+  oauth_redirect_uri_separator: text(
+    '',
+    'What parts several addresses in `redirect_uri` of an OAuth client, such as `;`. Empty: it holds one address.',
+    { pattern: '^[;,| ]?$', allowed: 'one of `;`, `,`, `|` and a space, or nothing' },
+  ),
+}
+
+/** `portal`: what the developer portal's management calls take. */
+const portalSettings = group({
+  allow_unsafe_get: flag(
+    false,
+    'Let the deprecated call that changes the policy of a key by GET do so. It is refused for browser sessions all the same.',
+  ),
+  max_documentation_bytes: whole(
+    4_194_304,
+    [1024, 16_777_216],
+    'Largest documentation of an API that the portal keeps, in bytes.',
+  ),
+})
 
 const TIMEOUT_MS = [1, 86_400_000] as const
 const HOUR_MS = 3_600_000

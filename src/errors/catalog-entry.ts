@@ -20,3 +20,6 @@ export interface CatalogEntry {
   /** Status and text of the dashboard, where they differ; its text is used without the detail. */
   readonly dashboard?: { readonly status?: number; readonly text?: string }
 }
+
+/** The usual cause of each error and what to do, for people. */
+export type ErrorCauses<Code extends string> = Readonly<Record<Code, readonly [cause: string, cure: string]>>

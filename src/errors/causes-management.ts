@@ -1,5 +1,5 @@
+import type { ErrorCauses } from './catalog-entry.ts'
 import type { MANAGEMENT_ERRORS, MOVE_ERRORS } from './catalog-management.ts'
-import type { ErrorCauses } from './error-causes.ts'
 
 /** Causes and cures of the errors of `catalog-management.ts`. */
 export const MANAGEMENT_CAUSES = {

@@ -1,5 +1,5 @@
+import type { ErrorCauses } from './catalog-entry.ts'
 import type { OAUTH_ERRORS } from './catalog-oauth.ts'
-import type { ErrorCauses } from './error-causes.ts'
 
 /** Causes and cures of the errors of `catalog-oauth.ts`. */
 export const OAUTH_CAUSES = {

@@ -1,5 +1,5 @@
+import type { ErrorCauses } from './catalog-entry.ts'
 import type { TRAFFIC_ERRORS } from './catalog-traffic.ts'
-import type { ErrorCauses } from './error-causes.ts'
 
 /** Causes and cures of the errors of `catalog-traffic.ts`. */
 export const TRAFFIC_CAUSES = {

@@ -1,10 +1,9 @@
 import type { FaultCode } from './catalog.ts'
-import { DASHBOARD_CAUSES } from './causes-dashboard.ts'
+import type { ErrorCauses } from './catalog-entry.ts'
+import { DASHBOARD_CAUSES, PORTAL_CAUSES } from './causes-dashboard.ts'
 import { MANAGEMENT_CAUSES } from './causes-management.ts'
 import { OAUTH_CAUSES } from './causes-oauth.ts'
-import { PORTAL_CAUSES } from './causes-portal.ts'
 import { TRAFFIC_CAUSES } from './causes-traffic.ts'
-import type { ErrorCauses } from './error-causes.ts'
 
 /** The cause and the cure of every error. `docs/generated/errors.md` is written from here. */
 export const CAUSES: ErrorCauses<FaultCode> = {

@@ -1,8 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Environment } from '../../config/environment.ts'
 import { productVersion } from '../../config/version.ts'
+import { REMEDIES } from '../../errors/catalog.ts'
 import { toFault } from '../../errors/fault.ts'
-import { REMEDIES } from '../../errors/remedies.ts'
 import { nearest } from '../../errors/suggest.ts'
 import { COMMON_HELP, COMMON_OPTIONS, type Command, type CommandContext } from './command.ts'
 
