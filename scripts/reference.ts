@@ -1,7 +1,7 @@
 import { helpOf } from '../src/cli/commands/commands.ts'
 import { COMMANDS } from '../src/cli/commands/table.ts'
 import { SETTINGS } from '../src/config/settings.ts'
-import { EXTENSION } from '../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../src/model/apis/definition/members.ts'
 import { CLASSIC_SCHEMA } from '../src/model/apis/schema/schema-classic.ts'
 import { EXTENSION_SCHEMA, OPENAPI_SCHEMA } from '../src/model/apis/schema/schema-oas.ts'
 import { membersIn } from '../src/model/apis/texts/member-texts.ts'

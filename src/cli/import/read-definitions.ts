@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import type { Containing } from '../../model/apis/definition/api.ts'
-import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/members.ts'
 import {
   EXTENSION_NAME,
   extensionName,
@@ -11,7 +11,7 @@ import {
   vendorWordsIn,
   withVendorMatching,
 } from '../../model/apis/definition/vendor-words.ts'
-import { asSavable } from '../../model/apis/read/savable.ts'
+import { asSavable } from '../../model/apis/read/read.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { lostNumber } from '../../model/json/json-body.ts'
 import { withoutSchemaName } from '../../model/json/schema-name.ts'

@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/members.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { labelKey } from '../../model/labels/label.ts'
 import { policyApisOf } from '../../model/policies/policy-body.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/members.ts'
 import { CLASSIC_SCHEMA } from '../../model/apis/schema/schema-classic.ts'
 import { EXTENSION_SCHEMA, OPENAPI_SCHEMA } from '../../model/apis/schema/schema-oas.ts'
 import type { JsonObject } from '../../model/json/json.ts'

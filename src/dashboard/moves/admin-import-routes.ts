@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
-import { asSavable } from '../../model/apis/read/savable.ts'
+import { asSavable } from '../../model/apis/read/read.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { withRightsMap } from '../../model/policies/policy.ts'
 import { type ApiDraft, publishApi } from '../../publish/apis/apis.ts'

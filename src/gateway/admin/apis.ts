@@ -3,8 +3,8 @@ import { warningsMember } from '../../model/apis/check/definition-warnings.ts'
 import { servedClassic, toClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
-import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import type { Flaw } from '../../model/apis/definition/tree.ts'
 import {
   toOwnWords,
   toVendorWords,

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { textOf } from '../../model/apis/definition/members.ts'
-import { commonName, goName } from '../../model/certificates/certificate-name.ts'
+import { commonName, goName } from '../../model/certificates/certificate-names.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import {
   addCertificate,

@@ -1,7 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { ApiDocument, Containing } from '../../model/apis/definition/api.ts'
-import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.ts'
+import { EXTENSION } from '../../model/apis/definition/members.ts'
 import { toOwnWords, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
 import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'

@@ -1,4 +1,4 @@
-import { MAX_MODULE_BODY_BYTES } from '../../model/apis/definition/module-rules.ts'
+import { MAX_MODULE_BODY_BYTES } from '../../model/apis/definition/api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { WIRE_FIELDS } from '../../model/network/wire-fields.ts'
 import type { ModuleAnswer, ModuleExchange, ModuleReply } from './extension.ts'

@@ -1,4 +1,4 @@
-import type { ModuleRef } from '../../model/apis/definition/module-rules.ts'
+import type { ModuleRef } from '../../model/apis/definition/api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 
 // The messages between the gateway and the thread of an API's modules. Not those of `model/threads/thread-rpc.ts`: a call outlives its

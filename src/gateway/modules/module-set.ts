@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../errors/fault.ts'
-import type { ModulePhase, ModuleRules } from '../../model/apis/definition/module-rules.ts'
+import type { ModulePhase, ModuleRules } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { ModuleOutcome, ModuleReport, ModuleTask, ThreadData } from './messages.ts'
 import { ThreadLink } from './module-thread-link.ts'

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
-import type { ModuleRules } from '../../model/apis/definition/module-rules.ts'
+import type { ModuleRules } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type ModuleBounds, ModuleSet } from './module-set.ts'
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors/fault.ts'
 import { publicText, statusOf } from '../../errors/render.ts'
-import { type ErrorOverride, findOverride, fitsAnswer, fitsFault } from '../../model/apis/definition/error-overrides.ts'
+import { type ErrorOverride, findOverride, fitsAnswer, fitsFault } from '../../model/apis/definition/api.ts'
 import { keepingCors } from './cors-fields.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { linesWithout } from './field-lines.ts'

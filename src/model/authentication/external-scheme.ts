@@ -1,7 +1,6 @@
 import { type Codec, pair } from '../apis/convert/convert-pairs.ts'
-import type { Flaw } from '../apis/definition/flaw.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
-import { setMember } from '../apis/definition/tree.ts'
+import { type Flaw, setMember } from '../apis/definition/tree.ts'
 import { bool, list, MAX_SKEW_S, object, oneOf, text, whole } from '../apis/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { KEY_FAMILIES, type KeyFamily, readKeyAddress } from './jwt-key.ts'

@@ -1,6 +1,6 @@
 import { pair } from '../apis/convert/convert-pairs.ts'
-import type { Flaw } from '../apis/definition/flaw.ts'
 import { numberOf, textOf, textsOf } from '../apis/definition/members.ts'
+import type { Flaw } from '../apis/definition/tree.ts'
 import { list, MAX_SKEW_S, number, oneOf, text } from '../apis/schema/schema.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { Scheme } from './scheme.ts'

@@ -1,7 +1,6 @@
 import { type Codec, DURATION, pair } from '../apis/convert/convert-pairs.ts'
-import type { Flaw } from '../apis/definition/flaw.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
-import { setMember, type TreePath } from '../apis/definition/tree.ts'
+import { type Flaw, setMember, type TreePath } from '../apis/definition/tree.ts'
 import { bool, list, MAX_SKEW_S, map, number, object, oneOf, text, whole } from '../apis/schema/schema.ts'
 import type { MemberTexts } from '../apis/texts/member-texts.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'

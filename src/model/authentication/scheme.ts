@@ -1,7 +1,6 @@
 import type { Pair } from '../apis/convert/convert-pairs.ts'
-import type { Flaw } from '../apis/definition/flaw.ts'
 import { textOf } from '../apis/definition/members.ts'
-import { getAt, pathOf } from '../apis/definition/tree.ts'
+import { type Flaw, getAt, pathOf } from '../apis/definition/tree.ts'
 import type { Schema } from '../apis/schema/schema.ts'
 import type { MemberTexts } from '../apis/texts/member-texts.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'

@@ -1,5 +1,4 @@
-import { EXTENSION } from '../apis/definition/extension.ts'
-import { objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
+import { EXTENSION, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
 /** The uses of a certificate by an API. */

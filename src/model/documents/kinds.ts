@@ -1,15 +1,21 @@
 import { categoriesOf, labelKeysOf, labelsOf, labelValuesOf } from '../apis/definition/api-metadata.ts'
-import { placeKeys } from '../apis/definition/stored-api.ts'
+import { placeKeys, type StoredApi } from '../apis/definition/stored-api.ts'
+import type { Asset } from '../assets/asset.ts'
 import { certificateNames } from '../certificates/certificate-refs.ts'
-import { isObject, type JsonObject } from '../json/json.ts'
+import { isObject, type JsonObject, type Stored } from '../json/json.ts'
+import type { Label } from '../labels/label.ts'
+import type { NodeStatus } from '../nodes/node.ts'
 import type { OAuthClient } from '../oauth-clients/oauth-client.ts'
 import { clientKey, registrationKeys } from '../oauth-clients/oauth-registration.ts'
 import { ownersOf } from '../people/ownership.ts'
 import { administers, type User } from '../people/user.ts'
+import type { UserGroup } from '../people/user-group.ts'
 import { boundIdentity } from '../people/user-security.ts'
 import { policyApisOf, policyAuthTypesOf, stateOf } from '../policies/policy-body.ts'
 import { keyHashesOf, policyIdsOfDeveloper } from '../portal/developers/developer.ts'
+import type { Policy } from '../sessions/session.ts'
 import { foldCase } from '../text/fold.ts'
+import type { Hook } from '../webhooks/hook.ts'
 import type { TombstoneNoun } from './tombstone.ts'
 
 /** How a kind of document can be found besides by its storage id. */
@@ -307,3 +313,22 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
 export const PLAIN_KINDS: ReadonlyMap<string, string> = new Map(
   Object.entries(DOCUMENT_KINDS).flatMap(([kind, { undoneBy }]) => (undoneBy === undefined ? [] : [[kind, undoneBy]])),
 )
+
+/** The body types of documents; of kinds that are not named, any JSON that their rules allow. */
+export interface DocumentBodies {
+  api: StoredApi
+  asset: Asset
+  hook: Hook
+  label: Label
+  node: NodeStatus
+  oauth_client: OAuthClient
+  policy: Policy
+  user: User
+  user_group: UserGroup
+}
+
+/** The type of the body of a document of kind `K`. */
+export type NewBodyOf<K extends string> = JsonObject | (K extends keyof DocumentBodies ? DocumentBodies[K] : never)
+
+/** The body of a document of kind `K`, as the store gives it. */
+export type BodyOf<K extends string> = K extends keyof DocumentBodies ? Stored<DocumentBodies[K]> : JsonObject

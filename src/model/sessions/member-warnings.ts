@@ -1,6 +1,6 @@
 import { nearest } from '../../errors/suggest.ts'
 import { asks } from '../apis/check/unknown-members.ts'
-import type { Flaw } from '../apis/definition/flaw.ts'
+import type { Flaw } from '../apis/definition/tree.ts'
 import { toWords } from '../apis/definition/tree.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 

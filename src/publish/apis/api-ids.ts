@@ -1,7 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { EXTENSION, extensionOf } from '../../model/apis/definition/extension.ts'
-import { objectOf } from '../../model/apis/definition/members.ts'
+import { EXTENSION, extensionOf, objectOf } from '../../model/apis/definition/members.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
 

@@ -1,8 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { MOST_VERSIONS } from '../../model/apis/check/bounds.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { EXTENSION, extensionOf } from '../../model/apis/definition/extension.ts'
-import { objectOf, objectsOf, textOf } from '../../model/apis/definition/members.ts'
+import { EXTENSION, extensionOf, objectOf, objectsOf, textOf } from '../../model/apis/definition/members.ts'
 import { copyTree, setMember } from '../../model/apis/definition/tree.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 

@@ -1,5 +1,5 @@
+import { eventHandlersOf } from '../../model/apis/convert/convert-events.ts'
 import { objectsOf } from '../../model/apis/definition/members.ts'
-import { eventHandlersOf } from '../../model/apis/read/read-events.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { asJson, isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/members.ts'
 import { getAt, putAt, type TreePath } from '../../model/apis/definition/tree.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { POLICY_MEMBERS } from '../../model/documents/references.ts'

@@ -1,5 +1,5 @@
-import type { BodyOf, DocumentBodies, NewBodyOf } from '../../model/documents/document-bodies.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
+import type { BodyOf, DocumentBodies, NewBodyOf } from '../../model/documents/kinds.ts'
 import type { JsonObject, Stored } from '../../model/json/json.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import type { Millis } from '../../model/time/clock.ts'

@@ -60,7 +60,7 @@ export function placesBelow(...members: readonly string[]): (document: JsonObjec
 function isSecret(text: string, path: TreePath, document: JsonObject): boolean {
   const name = path.at(-1)!
   const pointer = path.at(-2) ?? ''
-  // A converted document stores members of the other format under pointers to their places (`conversion-remainder.ts`).
+  // A converted document stores members of the other format under pointers to their places (`convert.ts`).
   const meant = pointer.startsWith('/') ? pointer.slice(pointer.lastIndexOf('/') + 1) : name
   if (SHARED.has(meant)) return true
   const isKey =

@@ -1,6 +1,5 @@
 import { toFault } from '../../errors/fault.ts'
-import { PointedCopy } from '../../model/apis/definition/pointed-copy.ts'
-import { type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
+import { PointedCopy, type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
 import { asJson, isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toOas } from '../../../src/model/apis/convert/convert.ts'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startEnvironment } from '../../worlds/flows/moves-world.ts'
 

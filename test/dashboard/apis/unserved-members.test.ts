@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type UnservedMember, unservedMembers } from '../../../scripts/definition-members.ts'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import { getAt, putAt } from '../../../src/model/apis/definition/tree.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { classicApi, oasApi } from '../../worlds/dashboard/api-samples.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { makeEditedObjects } from '../../worlds/dashboard/edited-objects.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'

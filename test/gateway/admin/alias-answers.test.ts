@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { commonName, goName } from '../../../src/model/certificates/certificate-name.ts'
+import { commonName, goName } from '../../../src/model/certificates/certificate-names.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'
 import { classic } from '../../worlds/base/definitions.ts'
 import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CONTRADICTIONS } from '../../../src/model/apis/check/contradictions.ts'
+import { CONTRADICTIONS } from '../../../src/model/apis/check/definition-warnings.ts'
 import { putAt, toWords } from '../../../src/model/apis/definition/tree.ts'
 import type { Schema } from '../../../src/model/apis/schema/schema.ts'
 import { CLASSIC_SCHEMA } from '../../../src/model/apis/schema/schema-classic.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import { putAt } from '../../../src/model/apis/definition/tree.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'

@@ -6,7 +6,7 @@ import { unsupportedOasSchemes } from '../../../src/model/apis/check/check-parts
 import { unsupportedFeaturesOf } from '../../../src/model/apis/check/unsupported.ts'
 import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { Api } from '../../../src/model/apis/definition/api.ts'
-import { EXTENSION, extensionOf } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION, extensionOf } from '../../../src/model/apis/definition/members.ts'
 import { copyTree, removeAt } from '../../../src/model/apis/definition/tree.ts'
 import { readApi } from '../../../src/model/apis/read/read.ts'
 import { CLASSIC_SCHEMA } from '../../../src/model/apis/schema/schema-classic.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
 import { fillIds, slugOf, summaryOf } from '../../../src/model/apis/definition/fill-ids.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import { copyTree, getAt } from '../../../src/model/apis/definition/tree.ts'
 import { toOwnWords, toVendorWords } from '../../../src/model/apis/definition/vendor-words.ts'
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import { getAt, pathOf, putAt } from '../../../src/model/apis/definition/tree.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { classic, MODULE, oas, PLUGIN } from '../../worlds/model/api-samples.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import { CLASSIC_SCHEMA } from '../../../src/model/apis/schema/schema-classic.ts'
 import { EXTENSION_SCHEMA } from '../../../src/model/apis/schema/schema-oas.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/members.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classic, defined, rights } from '../base/definitions.ts'
 import type { Environment } from './moves-world.ts'

@@ -1,4 +1,4 @@
-import type { ErrorOverrides } from '../../../model/apis/definition/error-overrides.ts'
+import type { ErrorOverrides } from '../../../model/apis/definition/api.ts'
 import type { BodyRule } from '../../../model/apis/definition/operation.ts'
 import type { ModuleSet } from '../../modules/module-set.ts'
 import type { Step } from '../../server/exchange.ts'

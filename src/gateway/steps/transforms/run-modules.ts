@@ -1,6 +1,5 @@
 import { fault, prebuilt, toFault } from '../../../errors/fault.ts'
-import type { Api } from '../../../model/apis/definition/api.ts'
-import type { ModulePhase } from '../../../model/apis/definition/module-rules.ts'
+import type { Api, ModulePhase } from '../../../model/apis/definition/api.ts'
 import { isGatewayField } from '../../../model/network/wire-fields.ts'
 import type { SecretNames } from '../../../model/secrets/redact-traffic.ts'
 import { readPath } from '../../../wire/http1/path.ts'

@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { compileWeight } from '../../patterns/pattern-work.ts'
 import { PATH_METHODS } from '../convert/convert-operations.ts'
 import { type Api, isContaining } from '../definition/api.ts'
-import { EXTENSION } from '../definition/extension.ts'
-import type { Flaw } from '../definition/flaw.ts'
+import { EXTENSION } from '../definition/members.ts'
+import type { Flaw } from '../definition/tree.ts'
 
 /** How much of something a definition may hold, and where it is. */
 export interface Bound {

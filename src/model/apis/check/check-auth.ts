@@ -7,10 +7,8 @@ import { authToClassic, isSchemeOn } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import type { Pair } from '../convert/convert-pairs.ts'
 import { groupsOf, isSectionOn, namesOfGroups, offersChoice } from '../convert/convert-schemes.ts'
-import { EXTENSION } from '../definition/extension.ts'
-import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
-import { member, type TreePath } from '../definition/tree.ts'
+import { EXTENSION, flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
+import { type Flaw, member, type TreePath } from '../definition/tree.ts'
 import { AUTH_SWITCHES, methodOfIdentity, methodsOf, schemeNames } from '../read/read-auth.ts'
 
 /** Contradictions and gaps in the methods of a classic definition. */

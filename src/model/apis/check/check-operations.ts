@@ -5,14 +5,10 @@ import { compileRewritePattern, readRewriteTarget } from '../../patterns/rewrite
 import type { PausedWork } from '../../threads/paused-work.ts'
 import { OPERATION_TWINS, operationsOf } from '../convert/convert-operations.ts'
 import { copyPairs } from '../convert/convert-pairs.ts'
-import { EXTENSION } from '../definition/extension.ts'
-import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
-import { member, type TreePath } from '../definition/tree.ts'
-import { bodyTransformFlaws } from '../read/read-body-transform.ts'
+import { EXTENSION, flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { type Flaw, member, type TreePath } from '../definition/tree.ts'
 import { answerHeaderFault } from '../read/read-mock.ts'
-import { readRewrite } from '../read/read-rewrite.ts'
-import { usesExtendedPaths } from '../read/read-rules.ts'
+import { bodyTransformFlaws, readRewrite, usesExtendedPaths } from '../read/read-rules.ts'
 import { breakerFlaws } from './check-upstream.ts'
 
 /** The errors of an entry of a list of `extended_paths`; paths start at the entry. */

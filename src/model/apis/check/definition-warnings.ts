@@ -1,27 +1,259 @@
+import { isMethodOn } from '../../authentication/scheme.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { largeIntegersIn } from '../../json/large-integers.ts'
+import { CONTEXT_NAMES, contextNamesIn, contextNamesInTemplate, isContextName } from '../../patterns/variables.ts'
+import { isCredentialName } from '../../secrets/redact-traffic.ts'
 import { atOnce, type PausedWork, partByPart } from '../../threads/paused-work.ts'
 import { servedClassic } from '../convert/convert.ts'
 import { isSchemeOn } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import { namesOfGroups } from '../convert/convert-schemes.ts'
 import type { ApiDocument } from '../definition/api.ts'
-import { EXTENSION, extensionOf } from '../definition/extension.ts'
-import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
-import { getAt, member, toWords } from '../definition/tree.ts'
+import {
+  EXTENSION,
+  extensionOf,
+  flagOf,
+  isEmpty,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from '../definition/members.ts'
+import { type Flaw, getAt, member, pathOf, type TreePath, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
+import { AUTH_SWITCHES } from '../read/read-auth.ts'
 import { hasInlineVersions } from '../read/read-classic.ts'
-import { ANY_METHOD, entryMethods, lacksAction, usesExtendedPaths } from '../read/read-rules.ts'
-import { cacheWarnings } from './cache-warnings.ts'
+import { ANY_METHOD, entryMethods, lacksAction, plainCachePaths, usesExtendedPaths } from '../read/read-rules.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
-import { contradictionWarnings } from './contradictions.ts'
 import { memberWarnings } from './member-warnings.ts'
 import { opennessWarnings } from './openness.ts'
 import { unruledPath } from './path-flaws.ts'
-import { variableWarnings } from './variable-warnings.ts'
 import { hostFieldFlaws } from './written-fields.ts'
+
+/** Two switches of which one turns off what the other turns on, and which of them counts. */
+interface Contradiction {
+  readonly format: ApiDocument['format']
+  readonly off: TreePath
+  readonly on: TreePath
+  /** True where the protection holds all the same. */
+  readonly closed: boolean
+  /** True where `on` asks for something. */
+  readonly asks: (definition: JsonObject) => boolean
+}
+
+const flag = (path: TreePath) => (definition: JsonObject) => flagOf(getAt(definition, path.slice(0, -1)), path.at(-1)!)
+
+function row(
+  format: Contradiction['format'],
+  off: string,
+  on: string,
+  more: Partial<Pick<Contradiction, 'closed' | 'asks'>> = {},
+): Contradiction {
+  const at = (path: string) => (format === 'oas' ? [EXTENSION, ...pathOf(path)] : pathOf(path))
+  return { format, off: at(off), on: at(on), closed: false, asks: flag(at(on)), ...more }
+}
+
+/** True for a limit that is not switched off itself. */
+const limits = (path: string, isOn: (limit: JsonObject) => boolean) => (definition: JsonObject) => {
+  const limit = (getAt(definition, pathOf(path)) ?? {}) as JsonObject
+  return isOn(limit) && numberOf(limit, 'rate') > 0
+}
+
+/** All pairs of such switches. A section that is switched off by its own member is none: what it holds is kept for later. */
+export const CONTRADICTIONS: readonly Contradiction[] = [
+  ...AUTH_SWITCHES.map((each) =>
+    row('classic', 'use_keyless', each.on, { asks: (classic) => isMethodOn(classic, each) }),
+  ),
+  row('classic', 'ip_access_control_disabled', 'enable_ip_whitelisting', { closed: true }),
+  row('classic', 'ip_access_control_disabled', 'enable_ip_blacklisting', { closed: true }),
+  row('classic', 'disable_rate_limit', 'global_rate_limit', {
+    asks: limits('global_rate_limit', (limit) => !flagOf(limit, 'disabled')),
+  }),
+  row('oas', 'middleware.global.skipRateLimit', 'upstream.rateLimit', {
+    asks: limits(`${EXTENSION}.upstream.rateLimit`, (limit) => flagOf(limit, 'enabled')),
+  }),
+]
+
+/** Says of switches that contradict each other which one counts. Whether a document without authentication is open is said elsewhere. */
+function contradictionWarnings({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
+  return CONTRADICTIONS.flatMap((each): Flaw[] => {
+    if (each.format !== format || !flag(each.off)(definition) || !each.asks(definition)) return []
+    const [off, on] = [each.off.at(-1)!, each.on.at(-1)!]
+    return each.closed
+      ? [{ at: each.off, reason: `has no effect: "${on}" is on` }]
+      : [{ at: each.on, reason: `has no effect: "${off}" is on` }]
+  })
+}
+
+type Format = 'classic' | 'oas'
+
+const LISTS = 'version_data.versions.*.extended_paths'
+const OPERATIONS = `${EXTENSION}.middleware.operations.*`
+const GLOBAL = `${EXTENSION}.middleware.global`
+
+/** Where definitions hold texts with variables: values of header edits and targets of rewrites. */
+const TEXTS: Readonly<Record<Format, readonly TreePath[]>> = {
+  classic: [
+    ...['version_data.versions.*.global_headers.*', 'version_data.versions.*.global_response_headers.*'],
+    ...[`${LISTS}.transform_headers.*.add_headers.*`, `${LISTS}.transform_response_headers.*.add_headers.*`],
+    ...[`${LISTS}.url_rewrites.*.rewrite_to`, `${LISTS}.url_rewrites.*.triggers.*.rewrite_to`],
+  ].map(pathOf),
+  oas: [
+    ...[`${GLOBAL}.transformRequestHeaders.add.*.value`, `${GLOBAL}.transformResponseHeaders.add.*.value`],
+    ...[`${OPERATIONS}.transformRequestHeaders.add.*.value`, `${OPERATIONS}.transformResponseHeaders.add.*.value`],
+    ...[`${OPERATIONS}.urlRewrite.rewriteTo`, `${OPERATIONS}.urlRewrite.triggers.*.rewriteTo`],
+  ].map(pathOf),
+}
+
+/** Where they hold templates of bodies, in base64. */
+const TEMPLATES: Readonly<Record<Format, readonly TreePath[]>> = {
+  classic: [`${LISTS}.transform.*.template_data`, `${LISTS}.transform_response.*.template_data`].map(pathOf),
+  oas: [`${OPERATIONS}.transformRequestBody`, `${OPERATIONS}.transformResponseBody`].map(pathOf),
+}
+
+const SWITCH: Readonly<Record<Format, TreePath>> = {
+  classic: ['enable_context_vars'],
+  oas: pathOf(`${GLOBAL}.contextVariables.enabled`),
+}
+
+/** Variables that never have a value: their name is not known, or the switch that gives them values is off. */
+function variableWarnings(format: Format, definition: JsonObject): Flaw[] {
+  const isOn = getAt(definition, SWITCH[format]) === true
+  const warned = (at: TreePath, names: readonly string[]): Flaw[] => {
+    if (names.length === 0) return []
+    if (!isOn)
+      return [{ at, reason: `asks for ${names[0]} of the request, which is empty without ${SWITCH[format].join('.')}` }]
+    const hidden = names.find((name) =>
+      isCredentialName(/^(?:headers|request_data|cookies)_(.+)$/.exec(name)?.[1] ?? ''),
+    )
+    if (hidden !== undefined)
+      return [{ at, reason: `asks for ${hidden}, which by its name is a credential: it is empty here` }]
+    const unknown = names.filter((name) => !isContextName(name))
+    if (unknown.length === 0) return []
+    return [
+      { at, reason: `asks for ${unknown.join(', ')}, which no request has: it is empty (there are ${CONTEXT_NAMES})` },
+    ]
+  }
+  return [
+    ...TEXTS[format].flatMap((path) =>
+      valuesAt(definition, path).flatMap(({ at, value }) =>
+        typeof value === 'string' && value.includes('_context.') ? warned(at, askedNames(path, value)) : [],
+      ),
+    ),
+    ...TEMPLATES[format].flatMap((path) =>
+      valuesAt(definition, path).flatMap(({ at, value, holder }) => {
+        const member = format === 'classic' ? 'template_source' : 'body'
+        const isOff = format === 'classic' ? flagOf(holder, 'disabled') : !flagOf(value, 'enabled')
+        return isOff ? [] : warned([...at, member], contextNamesInTemplate(decoded(textOf(value, member))))
+      }),
+    ),
+  ]
+}
+
+/** Without the finds of triggers in targets of rewrites, which need no switch. */
+function askedNames(path: TreePath, text: string): string[] {
+  const isTarget = /^rewrite_?to$/i.test(path.at(-1)!)
+  return contextNamesIn(text).filter((name) => !isTarget || !name.startsWith('trigger-'))
+}
+
+function decoded(source: string): string {
+  return Buffer.from(source, 'base64').toString('utf8')
+}
+
+interface Placed {
+  readonly at: TreePath
+  readonly value: Json
+  readonly holder: Json
+}
+
+/** All values at a path, `*` being every member or entry. */
+function valuesAt(value: Json | undefined, path: TreePath, at: TreePath = [], holder: Json = null): Placed[] {
+  if (value === undefined || value === null) return []
+  const [step, ...rest] = path
+  if (step === undefined) return [{ at, value, holder }]
+  if (typeof value !== 'object') return []
+  const names = step === '*' ? Object.keys(value) : Object.hasOwn(value, step) ? [step] : []
+  return names.flatMap((name) => valuesAt((value as JsonObject)[name], rest, [...at, name], value))
+}
+
+/** The settings of the cache in a definition of either format. */
+interface Said {
+  readonly at: TreePath
+  readonly enabled: boolean
+  readonly timeoutS: number
+  readonly allSafe: boolean
+  readonly upstreamDecides: boolean
+  /** The names of its switch and its time. */
+  readonly names: readonly [on: string, time: string]
+  /** Operations that ask to be cached, with their own seconds; 0 = those of the API. */
+  readonly operations: readonly { readonly at: TreePath; readonly timeoutS: number }[]
+}
+
+/** Settings of the response cache by which nothing is stored. */
+function cacheWarnings({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
+  const said = format === 'oas' ? saidInExtension(extensionOf(definition) ?? {}) : saidInClassic(definition)
+  const [on, time] = said.names
+  if (!said.enabled) {
+    const [first] = said.operations
+    return first === undefined
+      ? []
+      : [{ at: first.at, reason: `stores nothing without "${on}": true in ${where(said)}` }]
+  }
+  if (said.upstreamDecides || said.timeoutS > 0) return []
+  if (said.allSafe) return [{ at: [...said.at, time], reason: 'stores nothing: it is 0' }]
+  const timeless = said.operations.find(({ timeoutS }) => timeoutS === 0)
+  return timeless === undefined
+    ? []
+    : [{ at: timeless.at, reason: `stores nothing: its timeout and "${time}" in ${where(said)} are 0` }]
+}
+
+const where = ({ at }: Said) => at.join('.')
+
+function saidInExtension(extension: JsonObject): Said {
+  const cache = objectOf(objectOf(objectOf(extension, 'middleware'), 'global'), 'cache')
+  const operations = objectOf(objectOf(extension, 'middleware'), 'operations')
+  return {
+    at: [EXTENSION, 'middleware', 'global', 'cache'],
+    enabled: flagOf(cache, 'enabled'),
+    timeoutS: numberOf(cache, 'timeout'),
+    allSafe: flagOf(cache, 'cacheAllSafeRequests'),
+    upstreamDecides: flagOf(cache, 'enableUpstreamCacheControl'),
+    names: ['enabled', 'timeout'],
+    operations: Object.keys(operations).flatMap((id) => {
+      const own = objectOf(objectOf(operations, id), 'cache')
+      if (!flagOf(own, 'enabled')) return []
+      return [{ at: [EXTENSION, 'middleware', 'operations', id, 'cache'], timeoutS: numberOf(own, 'timeout') }]
+    }),
+  }
+}
+
+function saidInClassic(classic: JsonObject): Said {
+  const cache = objectOf(classic, 'cache_options')
+  const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  const lists = Object.keys(versions)
+    .filter((name) => usesExtendedPaths(objectOf(versions, name)))
+    .map((name) => ({ name, lists: objectOf(objectOf(versions, name), 'extended_paths') }))
+  return {
+    at: ['cache_options'],
+    enabled: flagOf(cache, 'enable_cache'),
+    timeoutS: numberOf(cache, 'cache_timeout'),
+    allSafe: flagOf(cache, 'cache_all_safe_requests'),
+    upstreamDecides: flagOf(cache, 'enable_upstream_cache_control'),
+    names: ['enable_cache', 'cache_timeout'],
+    operations: lists.flatMap(({ name, lists: own }) => {
+      const at = ['version_data', 'versions', name, 'extended_paths']
+      const listed = objectsOf(own, 'advance_cache_config').flatMap((entry, index) =>
+        flagOf(entry, 'disabled')
+          ? []
+          : [{ at: [...at, 'advance_cache_config', String(index)], timeoutS: numberOf(entry, 'timeout') }],
+      )
+      // Its paths have a time of their own where the API has none.
+      const plain = isEmpty(plainCachePaths(own)) ? [] : [{ at: [...at, 'cache'], timeoutS: 1 }]
+      return [...listed, ...plain]
+    }),
+  }
+}
 
 /** Operations of OpenAPI 3.2 that the extension cannot name. */
 const UNMATCHED = ['query', 'additionalOperations'] as const

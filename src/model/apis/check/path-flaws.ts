@@ -4,10 +4,9 @@ import { readablePath } from '../../patterns/readable-path.ts'
 import { readRewriteTarget } from '../../patterns/rewrite-target.ts'
 import { type Api, isContaining, type OperationRule, type PathMatching } from '../definition/api.ts'
 import { definedSegments, unmatchablePath } from '../definition/defined-path.ts'
-import type { Flaw } from '../definition/flaw.ts'
 import type { RewriteRule } from '../definition/operation.ts'
 import { domainFault } from '../definition/territory.ts'
-import type { TreePath } from '../definition/tree.ts'
+import type { Flaw, TreePath } from '../definition/tree.ts'
 import { isEmptyRule } from '../read/read-rules.ts'
 
 /** The expression of a path that is found at the beginning of a path, at its end, or anywhere in it. */

@@ -1,7 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import type { Flaw } from '../definition/flaw.ts'
 import { flagOf } from '../definition/members.ts'
-import { getAt, setMember, type TreePath, toPointer } from '../definition/tree.ts'
+import { type Flaw, getAt, setMember, type TreePath, toPointer } from '../definition/tree.ts'
 import { contentFault, type Holding, holdingOf } from './schema-keywords.ts'
 import { SchemaNames } from './schema-names.ts'
 

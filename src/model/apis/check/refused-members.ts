@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { extensionOf } from '../definition/extension.ts'
-import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { extensionOf, flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { durationMs } from '../definition/values.ts'
 import { asks } from './unknown-members.ts'

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { getAt, type TreePath } from '../definition/tree.ts'
-import { targetOf } from '../openapi/references.ts'
+import { targetOf } from '../openapi/effective-schema.ts'
 
 /** Members of a schema that hold values, not schemas. */
 const VALUES = new Set(['example', 'examples', 'default', 'const', 'enum'])

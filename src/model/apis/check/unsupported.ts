@@ -7,8 +7,8 @@ import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, pathOf, type TreePath, toWords } from '../definition/tree.ts'
 import { isReference } from '../definition/values.ts'
-import { isTemplateInput } from '../read/read-body-transform.ts'
 import { MODULE_DRIVER, MODULE_LISTS } from '../read/read-modules.ts'
+import { isTemplateInput } from '../read/read-rules.ts'
 import { unknownMembersOf } from './unknown-members.ts'
 
 /** A place in a definition, `*` for every member or entry, and the values there that ask for the feature. */

@@ -1,8 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { isWireField } from '../../network/wire-fields.ts'
-import { EXTENSION } from '../definition/extension.ts'
-import type { Flaw } from '../definition/flaw.ts'
-import { copyTree, pathOf, type TreePath, toWords } from '../definition/tree.ts'
+import { EXTENSION } from '../definition/members.ts'
+import { copyTree, type Flaw, pathOf, type TreePath, toWords } from '../definition/tree.ts'
 
 type Format = 'classic' | 'oas'
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
-import { objectOf, objectsOf } from '../definition/members.ts'
+import { type EventHandler, HANDLER_NAMES, readEventHandlers } from '../../webhooks/event-handlers.ts'
+import { EXTENSION, objectOf, objectsOf } from '../definition/members.ts'
 import { getAt, member, putAt, setMember } from '../definition/tree.ts'
 import { durationMs, durationText } from '../definition/values.ts'
 
@@ -69,4 +69,13 @@ function headersOf(list: readonly Json[]): JsonObject {
   const map: JsonObject = {}
   for (const item of list) setMember(map, String(member(item, 'name') ?? ''), member(item, 'value') ?? '')
   return map
+}
+
+/** The event handlers of a stored API of either format, without reading the rest of its definition. */
+export function eventHandlersOf({ format, definition }: JsonObject): EventHandler[] {
+  const held = objectOf({ definition: definition ?? null }, 'definition')
+  if (format !== 'oas') return readEventHandlers(held)
+  const classic: JsonObject = {}
+  eventsToClassic(objectOf(held, EXTENSION), classic)
+  return readEventHandlers(classic)
 }

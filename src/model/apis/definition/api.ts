@@ -1,12 +1,12 @@
+import type { FaultCode } from '../../../errors/catalog.ts'
 import type { SchemeRules } from '../../authentication/scheme.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { OAuthRules } from '../../oauth-clients/oauth-rules.ts'
+import type { BoundedExpression } from '../../patterns/bounded-expression.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { EventRules } from '../../webhooks/event-handlers.ts'
-import type { ErrorOverrides } from './error-overrides.ts'
-import type { Flaw } from './flaw.ts'
-import type { ModuleRules } from './module-rules.ts'
 import type { BodyRule, MockRule, RequestCheck, RewriteRule } from './operation.ts'
+import type { Flaw } from './tree.ts'
 import type {
   BreakerRule,
   DiscoveryRules,
@@ -15,6 +15,132 @@ import type {
   RetryRules,
   UpstreamTls,
 } from './upstream-resilience.ts'
+
+/** A rule that replaces an error answer: of the gateway, or of the upstream. */
+export interface ErrorOverride {
+  /** Kind of the gateway's own errors, or `URS` for errors of the upstream; '' = any. */
+  readonly flag: string
+  /** Looked for in the text of the error, or in the body of the upstream. */
+  readonly pattern: Pick<BoundedExpression, 'test'> | undefined
+  /** Member of an upstream's JSON body, by its path, and the text that it must hold; absent = none is looked at. */
+  readonly field?: { readonly path: readonly string[]; readonly value: string }
+  /** 0 = as it was. */
+  readonly status: number
+  /** Undefined = the body stays. Knows `{{.StatusCode}}` and `{{.Message}}`. */
+  readonly body: string | undefined
+  readonly message: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+/** The rules of an API by status, or by its first digit and `xx`, in their order. The first that fits counts. */
+export type ErrorOverrides = ReadonlyMap<string, readonly ErrorOverride[]>
+
+/** The codes of the gateway's errors that each flag of a rule means. */
+const ERROR_FLAGS: Readonly<Record<string, readonly FaultCode[]>> = {
+  RLT: ['rate_exceeded', 'api_rate_exceeded', 'org_rate_exceeded'],
+  QEX: ['quota_exceeded', 'org_quota_exceeded'],
+  AMF: ['credential_missing', 'token_missing', 'basic_malformed', 'token_malformed'],
+  AKI: ['key_unknown', 'key_inactive', 'user_unknown'],
+  TKE: ['key_expired', 'token_expired', 'client_certificate_expired', 'client_certificate_revoked'],
+  TKI: ['token_unknown', 'token_of_other_scheme', 'token_client_gone', 'signature_invalid'],
+  TCV: ['token_without_rights'],
+  BTL: ['body_too_large', 'body_too_large_api'],
+  CLM: ['length_required'],
+  BIV: ['request_invalid'],
+  CRQ: ['client_certificate_required'],
+  UCF: ['upstream_unreachable'],
+  URT: ['upstream_timeout'],
+  UPE: ['upstream_malformed'],
+  DNS: ['upstream_unresolved'],
+  NHU: ['upstream_all_down'],
+  CBO: ['breaker_open'],
+}
+
+/** Errors of the upstream, which no code of ours means. */
+const UPSTREAM_FLAG = 'URS'
+
+/** Every flag that a rule may name. */
+export const FLAG_NAMES: readonly string[] = [...Object.keys(ERROR_FLAGS), UPSTREAM_FLAG]
+
+/** The first rule for a status that fits. */
+export function findOverride(
+  overrides: ErrorOverrides,
+  status: number,
+  fits: (override: ErrorOverride) => boolean,
+): ErrorOverride | undefined {
+  return overrides.get(`${status}`)?.find(fits) ?? overrides.get(`${Math.trunc(status / 100)}xx`)?.find(fits)
+}
+
+/** True for a rule that fits an error of the gateway. */
+export function fitsFault({ flag, pattern }: ErrorOverride, code: FaultCode, text: string): boolean {
+  if (flag !== '' && ERROR_FLAGS[flag]?.includes(code)) return true
+  return pattern === undefined ? flag === '' : pattern.test(text)
+}
+
+/** True for a rule that fits an answer of the upstream. `json`: its body as JSON; undefined for another one. */
+export function fitsAnswer(
+  { flag, pattern, field }: ErrorOverride,
+  status: number,
+  text: string,
+  json: () => unknown,
+): boolean {
+  if (flag === UPSTREAM_FLAG) return status >= 500
+  if (flag !== '') return false
+  if (field !== undefined && textAt(json(), field.path) === field.value) return true
+  return pattern === undefined ? field === undefined : pattern.test(text)
+}
+
+function textAt(value: unknown, path: readonly string[]): string | undefined {
+  let at = value
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
+    at = (at as Record<string, unknown>)[name]
+  }
+  return typeof at === 'object' && at !== null ? JSON.stringify(at) : at === undefined ? undefined : String(at)
+}
+
+/** Where on the way of a request modules of users are called. */
+export type ModulePhase = 'pre' | 'postAuthentication' | 'post' | 'response'
+
+/** A function of a module: its file below the folder of modules, and the name under which it is exported. */
+export interface ModuleRef {
+  readonly file: string
+  readonly name: string
+  /** Longest body of a request that the function is shown; 0 = it is shown none. */
+  readonly bodyLimitBytes: number
+}
+
+/** The modules that an API calls, in order, and what its definition tells them. */
+export interface ModuleRules {
+  readonly refs: Readonly<Record<ModulePhase, readonly ModuleRef[]>>
+  readonly config: JsonObject
+}
+
+/** Longest body that a module may read or write. */
+export const MAX_MODULE_BODY_BYTES = 1_048_576
+
+const FILE = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.m?[jt]s$/
+const NAME = /^[A-Za-z_$][\w$]*$/
+const LONGEST = 200
+
+/** Why a text cannot name the file of a module; undefined when it can. A name that fits cannot lead out of its folder. */
+export function moduleFileFault(file: string): string | undefined {
+  if (file.length <= LONGEST && FILE.test(file)) return undefined
+  return 'must be a file below the folder of modules, such as "tenant.ts" or "shop/prices.ts"'
+}
+
+/** Why a text cannot name a function of a module; undefined when it can. */
+export function moduleNameFault(name: string): string | undefined {
+  return name.length <= LONGEST && NAME.test(name)
+    ? undefined
+    : 'must be the name of a function that the module exports'
+}
+
+/** Why a number cannot bound the bodies that a function is shown; undefined when it can. */
+export function moduleBodyFault(bytes: number): string | undefined {
+  const fits = Number.isInteger(bytes) && bytes >= 0 && bytes <= MAX_MODULE_BODY_BYTES
+  return fits ? undefined : `must be a whole number of bytes, at most ${MAX_MODULE_BODY_BYTES}`
+}
 
 /** Content codings of answers (RFC 9110 section 8.4.1), those that clients like as well as another in the order of preference. */
 export const CODINGS = ['zstd', 'br', 'gzip'] as const

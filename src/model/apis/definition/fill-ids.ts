@@ -3,8 +3,7 @@ import { newApiId, newDocumentId } from '../../documents/ids.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { normaliseText } from '../../text/fold.ts'
 import type { ApiDocument } from './api.ts'
-import { EXTENSION, extensionOf } from './extension.ts'
-import { flagOf, objectOf, textOf, textsOf } from './members.ts'
+import { EXTENSION, extensionOf, flagOf, objectOf, textOf, textsOf } from './members.ts'
 
 /**
  * A copy of a definition with the ids that it lacks: `api_id` (32 hex), storage id (24 hex), organisation, and a slug (classic).

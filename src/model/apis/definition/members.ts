@@ -44,3 +44,12 @@ export function isEmpty(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0
   return isObject(value) && Object.keys(value).length === 0
 }
+
+/** The member of an OpenAPI document that holds what the gateway needs to know. */
+export const EXTENSION = 'x-svc-api-gateway'
+
+/** The extension of a document, undefined when it has none or something else in its place. */
+export function extensionOf(document: JsonObject): JsonObject | undefined {
+  const extension = member(document, EXTENSION)
+  return extension !== undefined && isObject(extension) ? extension : undefined
+}

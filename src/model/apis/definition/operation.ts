@@ -1,4 +1,4 @@
-import type { BodyTemplate } from '../../body-templates/nodes.ts'
+import type { BodyTemplate } from '../../body-templates/parse.ts'
 import type { Json } from '../../json/json.ts'
 import type { PatternWork } from '../../patterns/pattern-work.ts'
 

@@ -1,10 +1,8 @@
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type Containing, isContaining } from './api.ts'
-import { EXTENSION, extensionOf } from './extension.ts'
-import type { Flaw } from './flaw.ts'
-import { isEmpty, objectOf } from './members.ts'
-import { member, pathOf, setMember, type TreePath } from './tree.ts'
+import { EXTENSION, extensionOf, isEmpty, objectOf } from './members.ts'
+import { type Flaw, member, pathOf, setMember, type TreePath } from './tree.ts'
 
 /** Our word in names of fields, paths, extensions and schemes. */
 export const OWN_WORD = 'svc'

@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { textOf } from '../definition/members.ts'
 import { getAt, type TreePath } from '../definition/tree.ts'
+import { MAX_REFERENCES, targetOf } from './effective-schema.ts'
 import type { ExampleMaker } from './example-of-schema.ts'
-import { MAX_REFERENCES, targetOf } from './references.ts'
 
 /** An operation as the OpenAPI document describes it. */
 export interface DescribedOperation {

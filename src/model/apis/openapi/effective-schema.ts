@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { SchemaPattern } from '../../patterns/schema-pattern.ts'
 import { isMultiple, textFormat } from '../check/schema-work.ts'
 import { flagOf } from '../definition/members.ts'
-import { member, setMember } from '../definition/tree.ts'
+import { fromPointer, getAt, member, setMember, type TreePath } from '../definition/tree.ts'
 
 /** Most schemas that are put together to one. */
 const MOST_PARTS = 200
@@ -150,4 +150,26 @@ export function fitsEffective(
 function typeOf(value: Json): string {
   if (Array.isArray(value)) return 'array'
   return Number.isInteger(value) ? 'integer' : typeof value
+}
+
+/** Most references that lead from one to the next. */
+export const MAX_REFERENCES = 20
+
+/** Where a `$ref` leads within its document; undefined where it leads out of it. */
+export function targetOf(reference: string): TreePath | undefined {
+  return reference.startsWith('#') ? fromPointer(decoded(reference.slice(1))) : undefined
+}
+
+/** The target of a `$ref`; undefined for none. */
+export function referred(document: JsonObject, reference: string): Json | undefined {
+  const path = targetOf(reference)
+  return path && getAt(document, path)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

@@ -1,10 +1,8 @@
 import type { JsonObject } from '../../json/json.ts'
 import type { CorsRules } from '../definition/api.ts'
-import { EXTENSION } from '../definition/extension.ts'
-import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, numberOf, objectOf, textsOf } from '../definition/members.ts'
+import { EXTENSION, flagOf, numberOf, objectOf, textsOf } from '../definition/members.ts'
 import { namesAddress } from '../definition/territory.ts'
-import { copyTree } from '../definition/tree.ts'
+import { copyTree, type Flaw } from '../definition/tree.ts'
 import { VALUES } from '../definition/values.ts'
 
 type Format = 'classic' | 'oas'

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../json/json.ts'
 import { BoundedExpression } from '../../patterns/bounded-expression.ts'
 import { normalisedExpression } from '../../patterns/pattern.ts'
-import type { ErrorOverride, ErrorOverrides } from '../definition/error-overrides.ts'
-import type { Flaw } from '../definition/flaw.ts'
+import type { ErrorOverride, ErrorOverrides } from '../definition/api.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import type { Flaw } from '../definition/tree.ts'
 import { answerHeaderFault } from './read-mock.ts'
 
 const VARIABLE = /\{\{\s*\.(?:StatusCode|Message)\s*\}\}/g

@@ -1,6 +1,4 @@
 import type { JsonObject } from '../../json/json.ts'
-import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import {
   type ModulePhase,
   type ModuleRef,
@@ -8,7 +6,9 @@ import {
   moduleBodyFault,
   moduleFileFault,
   moduleNameFault,
-} from '../definition/module-rules.ts'
+} from '../definition/api.ts'
+import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import type { Flaw } from '../definition/tree.ts'
 
 /** Languages of modules that this gateway calls, as definitions name them. */
 export const MODULE_DRIVER = 'typescript'

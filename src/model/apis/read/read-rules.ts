@@ -1,25 +1,156 @@
-import { isObject, type JsonObject } from '../../json/json.ts'
+import { parseBodyTemplate } from '../../body-templates/parse.ts'
+import { TemplateFlaw } from '../../body-templates/tokens.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { PausedWork } from '../../threads/paused-work.ts'
 import type { Millis } from '../../time/clock.ts'
+import { refuseFlaws } from '../check/validate.ts'
 import {
+  type CacheRules,
   type HeaderTransform,
   isContaining,
+  type OperationCacheRule,
   type OperationRule,
   type PathMatching,
   type Rules,
 } from '../definition/api.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
-import type { RequestCheck } from '../definition/operation.ts'
-import { member, type TreePath } from '../definition/tree.ts'
+import type {
+  BodyRule,
+  RequestCheck,
+  RewriteRule,
+  Trigger,
+  TriggerRule,
+  TriggerSource,
+} from '../definition/operation.ts'
+import { type Flaw, member, type TreePath } from '../definition/tree.ts'
 import { durationMs, expiryMs, isNever } from '../definition/values.ts'
 import type { Described } from '../openapi/described.ts'
 import { listedScopes } from './oauth-members.ts'
-import { readBodyTransform } from './read-body-transform.ts'
-import { PLAIN_CACHE_RULE, plainCachePaths, readOperationCache } from './read-cache.ts'
 import { readMock, readReply } from './read-mock.ts'
-import { readRewrite } from './read-rewrite.ts'
 import { readBreaker } from './read-upstream.ts'
 import type { RequestSchemas } from './read-validation.ts'
+
+/** Seconds of paths in the plain list where the API says none: those of the product that definitions come from. */
+const PLAIN_LIST_S = 60
+
+/** Reads `cache_options`; undefined where the cache is not switched on, which operations need too. */
+export function readCache(classic: JsonObject): CacheRules | undefined {
+  const options = objectOf(classic, 'cache_options')
+  if (!flagOf(options, 'enable_cache')) return undefined
+  return {
+    allSafe: flagOf(options, 'cache_all_safe_requests'),
+    timeoutS: numberOf(options, 'cache_timeout'),
+    statuses: statusesOf(options),
+    byHeaders: textsOf(options, 'cache_by_headers').map((name) => name.toLowerCase()),
+    upstreamDecides: flagOf(options, 'enable_upstream_cache_control'),
+    lifetimeHeader: textOf(options, 'cache_control_ttl_header').toLowerCase(),
+    shared: flagOf(options, 'share_between_keys'),
+    keepCookies: flagOf(options, 'store_set_cookie'),
+    staleWhileRevalidateS: numberOf(options, 'stale_while_revalidate'),
+    staleIfErrorS: numberOf(options, 'stale_if_error'),
+  }
+}
+
+/** Reads an entry of `advance_cache_config`. */
+function readOperationCache(entry: JsonObject): OperationCacheRule {
+  return { timeoutS: numberOf(entry, 'timeout'), defaultS: 0, statuses: statusesOf(entry) }
+}
+
+/** The rule of paths in the plain list `cache`. */
+const PLAIN_CACHE_RULE: OperationCacheRule = { timeoutS: 0, defaultS: PLAIN_LIST_S, statuses: [] }
+
+/** Paths of the plain list `cache`, whose answers are stored as the API says. */
+export function plainCachePaths(lists: JsonObject): string[] {
+  return textsOf(lists, 'cache')
+}
+
+function statusesOf(holder: JsonObject): number[] {
+  const list: Json | undefined = member(holder, 'cache_response_codes')
+  return Array.isArray(list) ? list.filter((status) => typeof status === 'number') : []
+}
+
+/** Where a trigger looks, in the words of both formats. The classic form has one expression for each name, and one for the body. */
+export const TRIGGER_SOURCES: readonly {
+  readonly in: TriggerSource
+  readonly oas: string
+  readonly classic: string
+}[] = [
+  { in: 'header', oas: 'header', classic: 'header_matches' },
+  { in: 'query', oas: 'query', classic: 'query_val_matches' },
+  { in: 'path', oas: 'path', classic: 'path_part_matches' },
+  { in: 'session', oas: 'sessionMetadata', classic: 'session_meta_matches' },
+  { in: 'context', oas: 'requestContext', classic: 'request_context_matches' },
+  { in: 'body', oas: 'requestBody', classic: 'payload_matches' },
+]
+
+/** The single expression for bodies has no name. */
+const BODY = 'payload'
+
+/** Reads an entry of `url_rewrites`. */
+export function readRewrite(entry: JsonObject): RewriteRule {
+  return {
+    pattern: textOf(entry, 'match_pattern'),
+    rewriteTo: textOf(entry, 'rewrite_to'),
+    triggers: objectsOf(entry, 'triggers').map(readTrigger),
+  }
+}
+
+function readTrigger(trigger: JsonObject): Trigger {
+  const options = objectOf(trigger, 'options')
+  return {
+    all: textOf(trigger, 'on') === 'all',
+    rules: TRIGGER_SOURCES.flatMap((source) => rulesOf(options, source)),
+    rewriteTo: textOf(trigger, 'rewrite_to'),
+  }
+}
+
+function rulesOf(options: JsonObject, source: (typeof TRIGGER_SOURCES)[number]): TriggerRule[] {
+  const held = objectOf(options, source.classic)
+  // Programs in Go write the one for bodies always, with an empty pattern where there is none.
+  if (source.in === 'body') return textOf(held, 'match_rx') === '' ? [] : [ruleOf(source.in, BODY, held)]
+  return Object.keys(held).map((name) => ruleOf(source.in, name, objectOf(held, name)))
+}
+
+function ruleOf(place: TriggerSource, name: string, match: JsonObject): TriggerRule {
+  return { in: place, name, pattern: textOf(match, 'match_rx'), negate: match.reverse === true }
+}
+
+/** Reads an entry of `transform` or `transform_response`. @throws Fault `definition_invalid`, which the checks of a save come before */
+function readBodyTransform(entry: JsonObject): BodyRule {
+  const read = readTemplate(entry)
+  if (typeof read === 'string') refuseFlaws([{ at: SOURCE, reason: read }])
+  return read as BodyRule
+}
+
+/** The errors of such an entry; templates in other languages are not checked. */
+export function bodyTransformFlaws(entry: JsonObject): Flaw[] {
+  const data = objectOf(entry, 'template_data')
+  if (textOf(data, 'template_mode') === 'file' || !isTemplateInput(textOf(data, 'input_type'))) return []
+  const read = readTemplate(entry)
+  return typeof read === 'string' ? [{ at: SOURCE, reason: read }] : []
+}
+
+/** True for the types of bodies that templates take: JSON, and XML. */
+export function isTemplateInput(type: string): boolean {
+  return ['', 'json', 'xml'].includes(type.toLowerCase())
+}
+
+const SOURCE = ['template_data', 'template_source']
+
+/** The rule, or why there is none. */
+function readTemplate(entry: JsonObject): BodyRule | string {
+  const data = objectOf(entry, 'template_data')
+  const source = textOf(data, 'template_source').replace(/\s/g, '')
+  if (source === '') return 'is missing, and templates in files are not served'
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(source)) return 'must be a template in base64'
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(source, 'base64'))
+    const input = textOf(data, 'input_type').toLowerCase() === 'xml' ? 'xml' : 'json'
+    return { template: parseBodyTemplate(text), input, session: flagOf(data, 'enable_session') }
+  } catch (error) {
+    return error instanceof TemplateFlaw ? error.message : 'must be a template in UTF-8'
+  }
+}
 
 /** The context of reading entries. */
 interface Source {

@@ -9,18 +9,16 @@ import { pathFlaws } from '../check/path-flaws.ts'
 import { hostlessPairs, refusedExtensionsOf, refusedMembersOf } from '../check/refused-members.ts'
 import { refuseUnsupported, type UnsupportedFeature, unsupportedFeaturesOf } from '../check/unsupported.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
-import { writtenFieldFlaws } from '../check/written-fields.ts'
+import { withSavableFields, writtenFieldFlaws } from '../check/written-fields.ts'
 import { servedClassic } from '../convert/convert.ts'
 import type { Api, ApiDocument } from '../definition/api.ts'
 import { metadataOfApi } from '../definition/api-metadata.ts'
-import { EXTENSION, extensionOf } from '../definition/extension.ts'
-import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, isEmpty, objectOf } from '../definition/members.ts'
+import { EXTENSION, extensionOf, flagOf, isEmpty, objectOf } from '../definition/members.ts'
 import type { ListenPlace } from '../definition/template.ts'
-import { member } from '../definition/tree.ts'
+import { type Flaw, member } from '../definition/tree.ts'
 import type { Described } from '../openapi/described.ts'
 import { describedBy } from '../openapi/read-described.ts'
-import { corsFlaws, idleCorsFlaws } from './cors.ts'
+import { corsFlaws, idleCorsFlaws, withSavableCors } from './cors.ts'
 import { readingClassic, readListenPlace } from './read-classic.ts'
 
 /**
@@ -196,4 +194,22 @@ function extensionFlaws(document: JsonObject): Flaw[] {
         ...(isObject(extension) && isObject(extension.upstream) ? targetFlaws('oas', extension) : []),
         ...flawsOf('extension', extension, [EXTENSION]),
       ]
+}
+
+/** A definition of another product as it can be saved, and what was changed for it. */
+export interface Savable {
+  readonly definition: JsonObject
+  readonly changes: readonly string[]
+}
+
+/** A definition of another product without what is refused when a definition is saved here, and what was changed for it. */
+export function asSavable(format: 'classic' | 'oas', definition: JsonObject): Savable {
+  const saved: { definition: JsonObject; changes: string[] } = { definition, changes: [] }
+  for (const step of [withSavableCors, withSavableFields]) {
+    const changed = step(format, saved.definition)
+    if (changed === undefined) continue
+    saved.definition = changed.definition
+    saved.changes.push(...changed.changes)
+  }
+  return saved
 }

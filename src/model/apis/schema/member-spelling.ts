@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { withoutSchemaName } from '../../json/schema-name.ts'
 import type { ApiDocument } from '../definition/api.ts'
-import { EXTENSION } from '../definition/extension.ts'
+import { EXTENSION } from '../definition/members.ts'
 import { member, setMember } from '../definition/tree.ts'
 import type { Schema } from './schema.ts'
 import { CLASSIC_SCHEMA } from './schema-classic.ts'

@@ -1,5 +1,4 @@
-import { CODINGS, PATH_MATCHINGS } from '../definition/api.ts'
-import { FLAG_NAMES } from '../definition/error-overrides.ts'
+import { CODINGS, FLAG_NAMES, PATH_MATCHINGS } from '../definition/api.ts'
 import { CLASSIC_TEXTS } from '../texts/classic-texts.ts'
 import { withMemberTexts } from '../texts/member-texts.ts'
 import { bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'

@@ -1,5 +1,4 @@
-import { CODINGS, PATH_MATCHINGS } from '../definition/api.ts'
-import { FLAG_NAMES } from '../definition/error-overrides.ts'
+import { CODINGS, FLAG_NAMES, PATH_MATCHINGS } from '../definition/api.ts'
 import { withMemberTexts } from '../texts/member-texts.ts'
 import { OAS_TEXTS } from '../texts/oas-texts.ts'
 import { anything, bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
@@ -238,7 +237,7 @@ const errorOverride = () =>
     }),
   })
 
-/** The remainder that a conversion carries beside the document (see conversion-remainder.ts). */
+/** The remainder that a conversion carries beside the document (see `preservedMembersOf` in convert.ts). */
 const kept = () => map(object({ put: list(anything()), is: anything(), was: anything() }))
 
 /** JSON Schema of the extension `x-svc-api-gateway`. */

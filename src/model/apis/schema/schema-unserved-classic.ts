@@ -1,5 +1,4 @@
-import { anything, bool, list, map, object, type Schema, text } from './schema.ts'
-import { anyNumber, unserved } from './schema-unserved.ts'
+import { anyNumber, anything, bool, list, map, object, type Schema, text, unserved } from './schema.ts'
 
 const plugin = () =>
   object({ disabled: bool(), name: text(), path: text(), require_session: bool(), raw_body_only: bool(), code: text() })

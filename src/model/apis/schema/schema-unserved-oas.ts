@@ -1,5 +1,4 @@
-import { anything, bool, list, map, object, type Schema, text } from './schema.ts'
-import { anyNumber, unserved } from './schema-unserved.ts'
+import { anyNumber, anything, bool, list, map, object, type Schema, text, unserved } from './schema.ts'
 
 const switched = (members: Readonly<Record<string, Schema>> = {}) => object({ enabled: bool(), ...members })
 const place = () => switched({ name: text() })

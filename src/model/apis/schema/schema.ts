@@ -85,3 +85,13 @@ function needed(schema: Schema): Schema {
   const rest = { ...schema, type: schema.type[0]! }
   return Array.isArray(schema.enum) ? { ...rest, enum: schema.enum.filter((word) => word !== null) } : rest
 }
+
+/** A member, or a section of members, that is kept without effect, with the reason for its author. */
+export function unserved(reason: string, schema: Schema): Schema {
+  return { ...schema, description: reason }
+}
+
+/** A number of any size. */
+export function anyNumber(): Schema {
+  return { type: ['number', 'null'] }
+}

@@ -1,7 +1,6 @@
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { type MemberTexts, memberText } from './member-texts.ts'
-import { schemePath } from './oas-scheme-texts.ts'
-import { OAS_TEXTS } from './oas-texts.ts'
+import { OAS_TEXTS, schemePath } from './oas-texts.ts'
 
 /** Members with the same meaning as one of `x-svc-api-gateway`. */
 const TWINS: Readonly<Record<string, string>> = {
