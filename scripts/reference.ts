@@ -6,7 +6,7 @@ import { CLASSIC_SCHEMA } from '../src/model/apis/schema/schema-classic.ts'
 import { EXTENSION_SCHEMA, OPENAPI_SCHEMA } from '../src/model/apis/schema/schema-oas.ts'
 import { membersIn } from '../src/model/apis/texts/member-texts.ts'
 import { isObject, type Json, type JsonObject } from '../src/model/json/json.ts'
-import { CLIENT_SCHEMA } from '../src/model/oauth-clients/oauth-client-schema.ts'
+import { CLIENT_SCHEMA } from '../src/model/oauth-clients/oauth-client.ts'
 import { POLICY_SCHEMA } from '../src/model/policies/policy.ts'
 import { SESSION_SCHEMA } from '../src/model/sessions/session.ts'
 

@@ -7,10 +7,15 @@ import type { Gateway } from '../gateway/server/gateway.ts'
 import type { PeerQuestion } from '../gateway/server/gateway-peers.ts'
 import type { Trial } from '../model/apis/definition/trial.ts'
 import type { LineSink, Log } from '../model/logs/log.ts'
-import { countersAmong, type MetricTable, mergeMetricTables, metricTables } from '../model/metrics/merge-metrics.ts'
-import { MetricRegistry } from '../model/metrics/metric-registry.ts'
+import {
+  countersAmong,
+  MetricRegistry,
+  type MetricTable,
+  mergeMetricTables,
+  metricTables,
+} from '../model/metrics/metric-registry.ts'
 import { serveThread, ThreadClient } from '../model/threads/thread-rpc.ts'
-import { writePassedLines } from '../runtime/passed-lines.ts'
+import { writePassedLines } from '../runtime/line-merger.ts'
 import { offerProcessMetrics } from '../runtime/process-metrics.ts'
 import { choosePorts, freePort } from '../wire/listen/shared-ports.ts'
 import type { GatewayAnswer, GatewayQuestion, GatewayThreadData } from './gateway-thread.ts'

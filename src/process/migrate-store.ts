@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
-import { isEmbedded } from '../model/nodes/embedded-store.ts'
+import { isEmbedded } from '../model/nodes/node.ts'
 import { type MovedStore, type MoveOptions, moveStore } from '../store/prepare/move-store.ts'
 import { folderPaths, prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { lockFolder } from '../store/sqlite/connection/lock.ts'

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
@@ -5,8 +6,9 @@ import { type Fault, toFault } from '../errors/fault.ts'
 import type { RateAlgorithmName } from '../model/limits/rate-algorithms.ts'
 import { SLIDING_WINDOW } from '../model/limits/window.ts'
 import { type Log, silentLog } from '../model/logs/log.ts'
-import { isEmbedded } from '../model/nodes/embedded-store.ts'
 import type { PartHealth } from '../model/nodes/health.ts'
+import { isEmbedded } from '../model/nodes/node.ts'
+import { PeriodicJob } from '../runtime/periodic-job.ts'
 import { deferredStore } from '../store/local-copy/deferred.ts'
 import type { CopyFile } from '../store/local-copy/file.ts'
 import { openCopy, withCopy } from '../store/local-copy/open.ts'
@@ -15,7 +17,53 @@ import { createPrivateFile, prepareFolder } from '../store/sqlite/connection/fol
 import { type JoinOptions, joinStore } from '../store/sqlite/connection/join.ts'
 import { openStore } from '../store/sqlite/connection/open.ts'
 import type { SharedStore } from '../store/sqlite/connection/share-store.ts'
-import { withDisk } from './disk-watch.ts'
+
+const EVERY_MS = 2_000
+const LOW_BYTES = 256 * 1024 * 1024
+/** Less takes no journal of a commit. */
+const FULL_BYTES = 4 * 1024 * 1024
+
+/** A store that also knows how much space its disk has left. `folder`: the data folder. */
+export function withDisk(store: Store, folder: string): Store {
+  const watch = new DiskWatch(folder)
+  return {
+    ...store,
+    health: () => [...(store.health?.() ?? []), ...watch.health],
+    async close() {
+      watch.close()
+      await store.close()
+    },
+  }
+}
+
+class DiskWatch {
+  readonly #job: PeriodicJob
+  #freeBytes: number | undefined
+
+  constructor(folder: string) {
+    const look = async () => {
+      const { bavail, bsize } = await statfs(folder)
+      this.#freeBytes = bavail * bsize
+    }
+    // A folder that is gone shows in writes.
+    this.#job = new PeriodicJob({ everyMs: EVERY_MS, run: look, onError() {}, atOnce: true })
+  }
+
+  /** Nothing until the first look has ended. */
+  get health(): readonly PartHealth[] {
+    const free = this.#freeBytes
+    if (free === undefined) return []
+    const seen = { part: 'disk', value: free, unit: 'bytes' } as const
+    if (free < FULL_BYTES) return [{ ...seen, status: 'fail', output: 'The disk of the data folder is full' }]
+    if (free < LOW_BYTES) return [{ ...seen, status: 'warn', output: 'The disk of the data folder is nearly full' }]
+    return [{ ...seen, status: 'pass' }]
+  }
+
+  /** Does not wait for a disk that hangs. */
+  close(): void {
+    void this.#job.close()
+  }
+}
 
 /** The algorithm of all rates: nodes that share counts must have the same. */
 const RATES: RateAlgorithmName = SLIDING_WINDOW.name

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
-import { isEmbedded } from '../model/nodes/embedded-store.ts'
+import { isEmbedded } from '../model/nodes/node.ts'
 import type { MovedSource, MovedTarget } from '../store/ports/transfer.ts'
 import { fileExists, folderPaths } from '../store/sqlite/connection/folder.ts'
 import { openSqliteTarget } from '../store/sqlite/transfer/load.ts'

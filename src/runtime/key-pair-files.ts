@@ -1,5 +1,6 @@
+import { constants } from 'node:crypto'
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
 
@@ -69,5 +70,27 @@ export class KeyPairFiles {
     }
     log.info({ file: certFile }, 'certificate read again')
     this.#changed(this.current)
+  }
+}
+
+/** The negotiation of a TLS listener, as its settings say. */
+export interface TlsRules {
+  readonly min_version: '1.2' | '1.3'
+  /** In the names of OpenSSL. */
+  readonly cipher_suites: readonly string[]
+  readonly curves: readonly string[]
+}
+
+/**
+ * The options of a listener's secure contexts. Renegotiation is refused (RFC 9325 section 3.5). `tickets` false: no session is ever resumed.
+ */
+export function tlsOptions(rules: TlsRules, { tickets }: { readonly tickets: boolean }): SecureContextOptions {
+  return {
+    minVersion: `TLSv${rules.min_version}`,
+    ciphers: rules.cipher_suites.join(':'),
+    ecdhCurve: rules.curves.join(':'),
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION | (tickets ? 0 : constants.SSL_OP_NO_TICKET),
+    // Without it OpenSSL ends the handshake of a client with a certificate that offers a session.
+    sessionIdContext: 'gatehouse',
   }
 }

@@ -13,7 +13,7 @@ import { SCHEMES } from '../../src/model/authentication/schemes.ts'
 import { isObject, type JsonObject } from '../../src/model/json/json.ts'
 import { METRICS, type MetricName, metricEntry } from '../../src/model/metrics/catalog.ts'
 import { GRANTS } from '../../src/model/oauth-clients/grants.ts'
-import { CLIENT_SCHEMA } from '../../src/model/oauth-clients/oauth-client-schema.ts'
+import { CLIENT_SCHEMA } from '../../src/model/oauth-clients/oauth-client.ts'
 import { POLICY_SCHEMA } from '../../src/model/policies/policy.ts'
 import { SESSION_SCHEMA } from '../../src/model/sessions/session.ts'
 

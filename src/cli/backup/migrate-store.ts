@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
-import { isEmbedded } from '../../model/nodes/embedded-store.ts'
+import { isEmbedded } from '../../model/nodes/node.ts'
 import { giveUpMove, migrateStore, moveTargetOf } from '../../process/migrate-store.ts'
 import type { CommandContext } from '../commands/command.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'

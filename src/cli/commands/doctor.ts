@@ -1,5 +1,5 @@
 import { loadConfig } from '../../config/load.ts'
-import type { Finding } from '../../model/nodes/finding.ts'
+import type { Finding } from '../../model/nodes/health.ts'
 import type { Command } from './command.ts'
 import { openProgress } from './progress.ts'
 

@@ -12,9 +12,8 @@ import {
   withVendorMatching,
 } from '../../model/apis/definition/vendor-words.ts'
 import { asSavable } from '../../model/apis/read/read.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { isObject, type Json, type JsonObject, withoutSchemaName } from '../../model/json/json.ts'
 import { lostNumber } from '../../model/json/json-body.ts'
-import { withoutSchemaName } from '../../model/json/schema-name.ts'
 import { textAt } from '../moves/kind.ts'
 import { APIS, holdsDocument } from '../moves/kind-apis.ts'
 import { POLICIES } from '../moves/kind-policies.ts'

@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { twinsOf } from '../../model/secrets/entry-twins.ts'
-import { secretsOf } from '../../model/secrets/secret-places.ts'
+import { secretsOf, twinsOf } from '../../model/secrets/secret-places.ts'
 import type { MoveFlaw, MoveKind } from './kind.ts'
 import { type Path, pathText, withValueAt } from './paths.ts'
 import { isSecretSentinel } from './placeholders.ts'

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { describedAs } from '../../model/openapi/component-schemas.ts'
-import { openObjectOf, said, text } from '../../model/openapi/plain-schemas.ts'
+import { describedAs, openObjectOf, said, text } from '../../model/openapi/component-schemas.ts'
 
 /** A webhook that an API names for an event, as it is stored: further members of the sender are kept. */
 export const WebhookReference = Type.Object(

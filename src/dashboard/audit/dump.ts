@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import { isLargeJson } from '../../model/json/json-pieces.ts'
-import { searchParams } from '../../model/network/form-urlencoded.ts'
+import { searchParams } from '../../model/network/media-type.ts'
 import { isSecretName, MASK, redactAnswer } from '../../model/secrets/redact.ts'
 import { redactDocument, withoutSecrets } from '../../model/secrets/secret-places.ts'
 import type { Answer } from '../routes/answer.ts'

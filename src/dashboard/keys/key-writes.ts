@@ -1,7 +1,7 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
-import { liftedLimits } from '../../model/limits/lifted-limits.ts'
+import { liftedLimits } from '../../model/limits/limit-parts.ts'
 import { checkSession, SESSION_SCHEMA, type Session } from '../../model/sessions/session.ts'
 import { bringsPassword, createBasicUser, isBasicUser, updateBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { areKeyless } from '../../publish/keys/keyless.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
+import type { GatewayCommand } from '../../model/nodes/node.ts'
 import { sendGatewayCommand } from '../../publish/nodes/gateway-commands.ts'
 import { storedApiStateOf } from '../apis/api-facts.ts'
 import { apiOf, notChangeable } from '../apis/store-api.ts'

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
-import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { CLIENT_MEMBERS, CLIENT_OPTIONS } from '../../model/oauth-clients/oauth-client-schema.ts'
+import { CLIENT_MEMBERS, CLIENT_OPTIONS, type OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { redirectTextOf } from '../../publish/oauth-clients/oauth-client-parts.ts'

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { ComponentSchemas } from '../../model/openapi/component-schemas.ts'
-import { withExamples } from '../../model/openapi/with-examples.ts'
+import { withExamples } from '../../model/openapi/schema-example.ts'
 import { capital } from '../../model/text/capital.ts'
 import { intentOf } from '../access/permit.ts'
 import type { Access, Route } from '../routes/route.ts'

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isObject, startsObject } from '../../model/json/json.ts'
 import { readJson } from '../../model/json/json-body.ts'
-import { searchParams } from '../../model/network/form-urlencoded.ts'
+import { searchParams } from '../../model/network/media-type.ts'
 import type { Call } from '../routes/call.ts'
 import { checkOnePlace } from './open-call.ts'
 

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json } from '../../model/json/json.ts'
 import { readJson } from '../../model/json/json-body.ts'
-import { searchParams } from '../../model/network/form-urlencoded.ts'
+import { searchParams } from '../../model/network/media-type.ts'
 import type { Actor } from '../access/actor.ts'
 import type { Visibility } from '../access/visibility.ts'
 import type { Call } from '../routes/call.ts'

@@ -1,7 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import { createServer, type Server as HttpsServer, type ServerOptions } from 'node:https'
-import { type KeyPair, KeyPairFiles } from '../../runtime/key-pair-files.ts'
-import { type TlsRules, tlsOptions } from '../../runtime/tls-options.ts'
+import { type KeyPair, KeyPairFiles, type TlsRules, tlsOptions } from '../../runtime/key-pair-files.ts'
 import type { DashboardParts } from './parts.ts'
 
 /** Longest TLS handshake. */

@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { repeatsMember } from '../../model/json/repeated-member.ts'
+import { repeatsMember } from '../../model/json/json-body.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
 import { profileText } from '../../model/single-sign-on/idp-profile.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'

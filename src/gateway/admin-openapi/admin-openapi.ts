@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { ComponentSchemas } from '../../model/openapi/component-schemas.ts'
-import { withExamples } from '../../model/openapi/with-examples.ts'
+import { withExamples } from '../../model/openapi/schema-example.ts'
 import { capital } from '../../model/text/capital.ts'
 import type { AdminRoute } from '../admin/route.ts'
 import { type AdminOperation, type AdminOperations, Refusal } from './admin-operation.ts'

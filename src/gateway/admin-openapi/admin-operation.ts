@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json/json.ts'
-import { arrayOf, closedObjectOf, oneOf, said, text } from '../../model/openapi/plain-schemas.ts'
+import { arrayOf, closedObjectOf, oneOf, said, text } from '../../model/openapi/component-schemas.ts'
 
 /** The description of one call of the administration API. */
 export interface AdminOperation {

@@ -1,5 +1,13 @@
 import { CLASSIC_SHAPE, OAS_SHAPE } from '../../model/apis/schema/definition-shapes.ts'
-import { arrayOf, closedObjectOf, flag, oneOf, openObjectOf, said, text } from '../../model/openapi/plain-schemas.ts'
+import {
+  arrayOf,
+  closedObjectOf,
+  flag,
+  oneOf,
+  openObjectOf,
+  said,
+  text,
+} from '../../model/openapi/component-schemas.ts'
 import {
   type AdminOperations,
   changedObject,

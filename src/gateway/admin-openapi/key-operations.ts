@@ -1,4 +1,4 @@
-import { arrayOf, closedObjectOf, flag, said, text, whole } from '../../model/openapi/plain-schemas.ts'
+import { arrayOf, closedObjectOf, flag, said, text, whole } from '../../model/openapi/component-schemas.ts'
 import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { type AdminOperations, changedObject, inJson, OF_ORGANISATION, PAGE, WARNING_LIST } from './admin-operation.ts'
 

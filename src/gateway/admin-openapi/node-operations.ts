@@ -10,7 +10,7 @@ import {
   text,
   time,
   whole,
-} from '../../model/openapi/plain-schemas.ts'
+} from '../../model/openapi/component-schemas.ts'
 import { type AdminOperations, Done, inJson, OF_ORGANISATION, PAGE, PAGE_COUNT } from './admin-operation.ts'
 
 const Certificate = closedObjectOf('Certificate', {

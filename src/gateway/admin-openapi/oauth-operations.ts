@@ -1,4 +1,4 @@
-import { CLIENT_MEMBERS, CLIENT_OPTIONS, CLIENT_SCHEMA } from '../../model/oauth-clients/oauth-client-schema.ts'
+import { CLIENT_MEMBERS, CLIENT_OPTIONS, CLIENT_SCHEMA } from '../../model/oauth-clients/oauth-client.ts'
 import {
   arrayOf,
   closedObjectOf,
@@ -9,7 +9,7 @@ import {
   text,
   time,
   whole,
-} from '../../model/openapi/plain-schemas.ts'
+} from '../../model/openapi/component-schemas.ts'
 import { SIGNING_ALGORITHMS } from '../../oauth/signing-keys/key-ring.ts'
 import {
   type AdminOperations,

@@ -1,4 +1,4 @@
-import { arrayOf, said } from '../../model/openapi/plain-schemas.ts'
+import { arrayOf, said } from '../../model/openapi/component-schemas.ts'
 import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
 import {
   type AdminOperations,

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION_SCHEMA } from '../../model/apis/schema/schema-oas.ts'
 import { isObject, presentMembers } from '../../model/json/json.ts'
-import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
+import type { GatewayCommand } from '../../model/nodes/node.ts'
 import { systemClock } from '../../model/time/clock.ts'
 import { sendGatewayCommand } from '../../publish/nodes/gateway-commands.ts'
 import { type ApiMetrics, DURATION_TYPES } from '../record/api-metrics.ts'

@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { startsObject } from '../../model/json/json.ts'
-import { searchParams } from '../../model/network/form-urlencoded.ts'
+import { searchParams } from '../../model/network/media-type.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'

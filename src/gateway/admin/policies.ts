@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { liftedLimits } from '../../model/limits/lifted-limits.ts'
+import { liftedLimits } from '../../model/limits/limit-parts.ts'
 import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'

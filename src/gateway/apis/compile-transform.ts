@@ -1,6 +1,6 @@
 import type { Api, HeaderTransform, Rules } from '../../model/apis/definition/api.ts'
 import { contextNamesIn, hasVariables, readVariables, type VariablePiece } from '../../model/patterns/variables.ts'
-import { inOnePiece } from '../../model/text/in-one-piece.ts'
+import { inOnePiece } from '../../model/text/intern.ts'
 import { withoutCorsLines } from '../server/cors-fields.ts'
 import type { CompiledTransform, Exchange } from '../server/exchange.ts'
 import { fieldLines } from '../server/field-lines.ts'

@@ -1,8 +1,7 @@
 import type { Log } from '../../model/logs/log.ts'
 import type { MetricRegistry } from '../../model/metrics/metric-registry.ts'
-import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
-import type { Clock } from '../../model/time/clock.ts'
-import { OncePerInterval } from '../../model/time/once-per-interval.ts'
+import type { DroppedConnections } from '../../model/nodes/descriptors.ts'
+import { type Clock, OncePerInterval } from '../../model/time/clock.ts'
 import type { RefusalReason } from '../../wire/listen/connection-limit.ts'
 
 /** Between two lines of the log about the same reason. */

@@ -4,7 +4,7 @@ import { isContaining, type OperationRule, type PathMatching } from '../../model
 import { pathMatcher } from '../../model/patterns/matcher.ts'
 import { type PatternWork, spendPatternWork } from '../../model/patterns/pattern-work.ts'
 import { otherReadings, readablePath } from '../../model/patterns/readable-path.ts'
-import { foldLetters } from '../../model/text/fold-letters.ts'
+import { foldLetters } from '../../model/text/fold.ts'
 import type { CompiledOperation } from '../server/exchange.ts'
 import { ExpressionIndex } from './expression-index.ts'
 import { clash, closedByGet, joined, joinedAll, restricted, stricter } from './join-operations.ts'

@@ -1,6 +1,6 @@
 import { definedSegments } from '../../model/apis/definition/defined-path.ts'
 import { readablePath } from '../../model/patterns/readable-path.ts'
-import { foldLetters, foldWithOrigins } from '../../model/text/fold-letters.ts'
+import { foldLetters, foldWithOrigins } from '../../model/text/fold.ts'
 
 /** The fixed words around the placeholders of one path segment; a single one when it has no placeholder. */
 export type SegmentWords = readonly string[]

@@ -1,6 +1,6 @@
 import { parsePathTemplate, placeholderExpression } from '../../model/apis/definition/template.ts'
 import { encodedPath, readablePath } from '../../model/patterns/readable-path.ts'
-import { foldPath } from '../../model/text/fold-letters.ts'
+import { foldPath } from '../../model/text/fold.ts'
 import type { RouteMatch, Routes, ServedApi } from '../server/exchange.ts'
 import { PersistentMap } from './persistent-map.ts'
 

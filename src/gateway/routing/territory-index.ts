@@ -4,7 +4,7 @@ import {
   type Territory,
   territoriesOverlap,
 } from '../../model/apis/definition/territory.ts'
-import { foldPath } from '../../model/text/fold-letters.ts'
+import { foldPath } from '../../model/text/fold.ts'
 
 /** The owner of a territory: an API of an organisation. */
 export interface TerritoryOwner {

@@ -1,5 +1,9 @@
-import { type MetricTable, mergeMetricTables, metricTables } from '../../model/metrics/merge-metrics.ts'
-import type { MetricRegistry } from '../../model/metrics/metric-registry.ts'
+import {
+  type MetricRegistry,
+  type MetricTable,
+  mergeMetricTables,
+  metricTables,
+} from '../../model/metrics/metric-registry.ts'
 import type { ProbeResult, Prober } from '../upstream/api-upstream.ts'
 
 /** The gateway threads of this process, as one of them sees them. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { searchParams } from '../../model/network/form-urlencoded.ts'
+import { searchParams } from '../../model/network/media-type.ts'
 import type { VariablePiece } from '../../model/patterns/variables.ts'
 import { isCredentialName } from '../../model/secrets/redact-traffic.ts'
 import type { FieldPairs } from '../modules/messages.ts'

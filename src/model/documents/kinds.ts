@@ -232,7 +232,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   tombstone: { unique: {}, lookup: { org_id: text('org_id') } },
   /** Body: `InstallationBody` of publish/organisations/installation.ts; one document. */
   installation: { unique: {}, lookup: {} },
-  /** Body: `GatewayCommand` of model/nodes/gateway-command.ts; filed under a hash of its words. */
+  /** Body: `GatewayCommand` of model/nodes/node.ts; filed under a hash of its words. */
   order: { unique: {}, lookup: {} },
   /** Body: `NodeStatus` of model/nodes/node.ts; filed under a hash of the node's name. */
   node: { unique: {}, lookup: {}, sorted: { name: text('name') } },

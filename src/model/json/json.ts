@@ -27,3 +27,21 @@ export function presentMembers(body: JsonObject): JsonObject {
   const present = entries.filter(([, value]) => value !== null)
   return present.length === entries.length ? body : Object.fromEntries(present)
 }
+
+/** The object without `$schema`, by which files name their JSON Schema for editors; the same object where it has none. */
+export function withoutSchemaName(value: JsonObject): JsonObject {
+  if (!Object.hasOwn(value, '$schema')) return value
+  const { $schema: _forEditors, ...rest } = value
+  return rest
+}
+
+/** Applies a JSON merge patch (RFC 7396): members of the patch replace those of the target, null takes one away. */
+export function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch
+  const merged: JsonObject = { ...(isObject(target) ? target : {}) }
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name]
+    else merged[name] = mergePatch(Object.hasOwn(merged, name) ? merged[name] : undefined, value)
+  }
+  return merged
+}

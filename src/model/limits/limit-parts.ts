@@ -1,5 +1,7 @@
+import { toWords } from '../apis/definition/tree.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import type { EndpointLimit, LimitFields } from '../sessions/session.ts'
-import { MOST_SECONDS } from '../time/time-bounds.ts'
+import { MOST_SECONDS } from '../time/calendar.ts'
 
 /**
  * Where numbers came from, which decides who counts together: `scope` when it is fixed (`a.<api id>`, `p.<policy id>`), else
@@ -135,4 +137,43 @@ function looser(a: { rate: number; per: number }, b: { rate: number; per: number
 /** True for a rate that limits nothing. */
 function unlimitedRate({ rate, per }: { readonly rate: number; readonly per: number }): boolean {
   return rate < 0 || per < 0
+}
+
+/** Members that limit requests where they are above zero, with the name of each limit. */
+const LIMITS = { rate: 'rate limit', quota_max: 'quota', max_query_depth: 'query depth limit' } as const
+
+/**
+ * Warnings of a key or policy that was replaced by one that leaves out limits: clients that do not know all members write so. -1 says that
+ * there is no limit, and is not warned of.
+ */
+export function liftedLimits(before: JsonObject, after: JsonObject): { path: string; message: string }[] {
+  const rights = (body: JsonObject) => (isObject(body.access_rights) ? body.access_rights : {})
+  const [old, next] = [rights(before), rights(after)]
+  return [
+    ...liftedAt([], before, after),
+    ...Object.keys(old).flatMap((apiId) =>
+      Object.hasOwn(next, apiId)
+        ? liftedAt(['access_rights', apiId, 'limit'], limitOf(old[apiId]), limitOf(next[apiId]))
+        : [],
+    ),
+  ]
+}
+
+function liftedAt(place: readonly string[], before: JsonObject, after: JsonObject) {
+  return Object.entries(LIMITS).flatMap(([member, name]) =>
+    isAbove(before[member]) && (after[member] ?? 0) === 0
+      ? [
+          {
+            path: toWords([...place, member]),
+            message: `the ${name} of ${before[member]} is gone, as the body leaves it out; -1 says so without a warning`,
+          },
+        ]
+      : [],
+  )
+}
+
+const isAbove = (value: Json | undefined) => typeof value === 'number' && value > 0
+
+function limitOf(right: Json | undefined): JsonObject {
+  return isObject(right) && isObject(right.limit) ? right.limit : {}
 }

@@ -1,6 +1,5 @@
 import type { MonoMillis } from '../time/clock.ts'
-import type { RingMemory } from './ring-memory.ts'
-import type { SlotMemory } from './slot-memory.ts'
+import type { RingMemory, SlotMemory } from './slot-memory.ts'
 
 /**
  * Counts of rates, one a slot. Times are whole milliseconds of a monotonic clock; `max` (a whole number of at least 1) and `windowMs` come

@@ -1,7 +1,13 @@
 import type { MonoMillis } from '../time/clock.ts'
 import type { RateAlgorithm, RateTable } from './rate-algorithm.ts'
-import { OwnRings, RING_CHUNK_MASK, RING_CHUNK_SHIFT, type RingMemory } from './ring-memory.ts'
-import { OwnSlots, type SlotMemory } from './slot-memory.ts'
+import {
+  OwnRings,
+  OwnSlots,
+  RING_CHUNK_MASK,
+  RING_CHUNK_SHIFT,
+  type RingMemory,
+  type SlotMemory,
+} from './slot-memory.ts'
 
 /** A ring holds at most this many blocks: limits up to it are exact to the millisecond. */
 export const MAX_BLOCKS = 1024

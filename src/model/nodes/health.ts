@@ -1,5 +1,6 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import type { JsonObject } from '../json/json.ts'
+import type { MetricRegistry } from '../metrics/metric-registry.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** A part that a process depends on, by its name in `/hello`. */
@@ -17,7 +18,7 @@ export type Part =
 
 const SYSTEM: ReadonlySet<Part> = new Set(['disk', 'clock', 'dashboard', 'workers', 'backup'])
 
-export type HealthStatus = 'pass' | 'warn' | 'fail'
+type HealthStatus = 'pass' | 'warn' | 'fail'
 
 /**
  * The state of one part as it was last looked at, some seconds ago at most. `warn`: it works, and an operator should look at it. `fail`: it
@@ -78,4 +79,71 @@ export function healthDetails(
 export function overallStatus(parts: readonly PartHealth[], isRefused: boolean): HealthStatus {
   if (parts.every(({ status }) => status === 'pass')) return 'pass'
   return isRefused || parts.every(({ status }) => status === 'fail') ? 'fail' : 'warn'
+}
+
+/** How much a finding matters: an error keeps the installation from working, a warning is a risk, the rest is to be known. */
+type Severity = 'error' | 'warning' | 'info'
+
+/** Something that `gatehouse doctor` found. */
+export interface Finding {
+  readonly severity: Severity
+  /** The part that was looked at. */
+  readonly check: 'configuration' | 'settings' | 'store' | 'migrations' | 'clock' | 'ports' | 'certificates'
+  readonly what: string
+  /** A setting, a file, an address. */
+  readonly where: string
+  /** The remedy. */
+  readonly action: string
+}
+
+const SUCCESS = 0
+const FAILURES = 1
+const FAILED = 2
+
+/** How the backups of a running server go. One thread writes it, all read it. */
+export class BackupStatus {
+  /** Shared between threads: time of the last success, number of failures, 1 = the last one failed. */
+  readonly cells: Float64Array<SharedArrayBuffer>
+  readonly intervalMs: Millis
+
+  /** `intervalMinutes`: `backup.interval_minutes`. */
+  constructor(
+    intervalMinutes: number,
+    cells = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT)),
+  ) {
+    this.intervalMs = intervalMinutes * 60_000
+    this.cells = cells
+  }
+
+  /** When the last one was complete; 0 = none is there. */
+  get lastSuccess(): Millis {
+    return this.cells[SUCCESS]!
+  }
+
+  /** Fails where the last one failed, or is older than two intervals. The value is its age. */
+  health(now: Millis): PartHealth {
+    const part = 'backup'
+    const ageMs = Math.max(0, now - this.lastSuccess)
+    const age = this.lastSuccess === 0 ? {} : ({ value: ageMs / 1000, unit: 's' } as const)
+    if (this.cells[FAILED] === 1)
+      return { part, status: 'fail', output: 'The last backup failed: the log says why', ...age }
+    if (this.lastSuccess > 0 && ageMs > 2 * this.intervalMs)
+      return { part, status: 'fail', output: 'The last backup is older than two intervals', ...age }
+    return { part, status: 'pass', ...age }
+  }
+
+  succeeded(at: Millis): void {
+    this.cells[SUCCESS] = at
+    this.cells[FAILED] = 0
+  }
+
+  failed(): void {
+    this.cells[FAILURES]! += 1
+    this.cells[FAILED] = 1
+  }
+
+  offerMetrics(metrics: MetricRegistry): void {
+    metrics.offer('svc_backup_last_success_timestamp_seconds', () => this.lastSuccess / 1000)
+    metrics.offer('svc_backup_failures_total', () => this.cells[FAILURES]!)
+  }
 }

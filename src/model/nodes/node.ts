@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json/json.ts'
+
 /** Which part of the installation's APIs a node takes. */
 export interface NodeShard {
   readonly segmented: boolean
@@ -134,4 +136,21 @@ export function nodeWarnings(nodes: readonly NodeStatus[], now: number): string[
       ? []
       : ['every node is segmented: an API whose tags no node has is served nowhere, and no node can administrate it']),
   ]
+}
+
+/** True where the settings of the storage name a folder of this installation's one process; false for a store that several processes share. */
+export function isEmbedded(storage: { readonly postgres_url: string }): boolean {
+  return storage.postgres_url === ''
+}
+
+/** A command to every gateway: drop the cached responses of an API, or the key sets of identity providers (`subject` ''). */
+export interface GatewayCommand {
+  readonly order: 'responses' | 'key_sets'
+  readonly subject: string
+}
+
+/** The meaning of a stored command; undefined when a later version of the product wrote it. */
+export function gatewayCommandOf({ order, subject }: JsonObject): GatewayCommand | undefined {
+  if ((order !== 'responses' && order !== 'key_sets') || typeof subject !== 'string') return undefined
+  return { order, subject }
 }

@@ -1,4 +1,4 @@
-import { foldingLetters, foldLetters } from '../text/fold-letters.ts'
+import { foldingLetters, foldLetters } from '../text/fold.ts'
 import {
   type CharacterSet,
   complementOf,

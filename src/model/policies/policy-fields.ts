@@ -1,6 +1,6 @@
 import type { ScalarFields } from '../json/scalar-fields.ts'
-import { LIMIT_TEXTS } from '../limits/limit-texts.ts'
-import { MOST_SECONDS } from '../time/time-bounds.ts'
+import { LIMIT_TEXTS } from '../limits/limit.ts'
+import { MOST_SECONDS } from '../time/calendar.ts'
 
 /** Members of a policy that are one value each, in the order of an answer. A new one goes last. */
 export const POLICY_FIELDS = {

@@ -1,6 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import { withoutSchemaName } from '../json/schema-name.ts'
+import { isObject, type Json, type JsonObject, withoutSchemaName } from '../json/json.ts'
 import type { Policy } from '../sessions/session.ts'
 import {
   accessRightSchema,

@@ -2,7 +2,7 @@ import { type Limit, type LimitOwner, quotaLimit, rateLimit } from '../limits/li
 import { type Matcher, matcherFor } from '../patterns/matcher.ts'
 import type { PatternWork } from '../patterns/pattern-work.ts'
 import type { EffectiveRight, Merged } from '../policies/merge-policies.ts'
-import { foldLetters } from '../text/fold-letters.ts'
+import { foldLetters } from '../text/fold.ts'
 import { methodName } from '../text/method-name.ts'
 import { allowsPath, compilePaths, type PathRule } from './rights.ts'
 

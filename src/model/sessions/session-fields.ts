@@ -1,12 +1,12 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { numberFlaw, type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
-import { LIMIT_TEXTS } from '../limits/limit-texts.ts'
+import { LIMIT_TEXTS } from '../limits/limit.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { compileWeight } from '../patterns/pattern-work.ts'
 import { isMethod, methodName } from '../text/method-name.ts'
+import { LATEST_SECONDS, MOST_SECONDS } from '../time/calendar.ts'
 import { isDateTime } from '../time/date-time.ts'
-import { LATEST_SECONDS, MOST_SECONDS } from '../time/time-bounds.ts'
 
 /**
  * How many of each a key or policy may hold. A request is compared with lists: each entry costs every request of every

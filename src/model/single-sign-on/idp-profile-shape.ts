@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json.ts'
-import { arrayOf, flag, oneOf, openObjectOf, said, text } from '../openapi/plain-schemas.ts'
+import { arrayOf, flag, oneOf, openObjectOf, said, text } from '../openapi/component-schemas.ts'
 
 const nullable = (schema: JsonObject): JsonObject => ({ anyOf: [schema, { type: 'null' }] })
 

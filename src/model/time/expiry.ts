@@ -1,6 +1,6 @@
 import type { Policy, Session } from '../sessions/session.ts'
+import { LATEST_SECONDS, MOST_SECONDS } from './calendar.ts'
 import type { Millis } from './clock.ts'
-import { LATEST_SECONDS, MOST_SECONDS } from './time-bounds.ts'
 
 /** The time `seconds` after another, both in milliseconds; periods that were stored before there was a bound end with it. */
 function after(start: Millis, seconds: number): Millis {

@@ -1,12 +1,12 @@
 import { type Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { flawOfJwks, flawOfKeyAddress } from '../../model/oauth-clients/client-keys.ts'
 import { type GrantType, grantOf, isForClient } from '../../model/oauth-clients/grants.ts'
 import {
   CLIENT_REQUIREMENTS,
   type ClientRequirement,
   type OAuthClient,
 } from '../../model/oauth-clients/oauth-client.ts'
+import { flawOfJwks, flawOfKeyAddress } from '../../model/oauth-clients/oauth-client-fields.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { redirectFlaw } from '../../model/oauth-clients/redirect-uri.ts'
 import { readScope } from '../tokens/scopes.ts'

@@ -1,7 +1,7 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { repeatsMember } from '../../model/json/json-body.ts'
 import { placeOfLostNumber } from '../../model/json/large-integers.ts'
-import { repeatsMember } from '../../model/json/repeated-member.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { rightsAndLimitsOf } from '../../model/sessions/scope-session.ts'
 import { checkSession } from '../../model/sessions/session.ts'

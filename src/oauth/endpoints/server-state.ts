@@ -1,5 +1,4 @@
-import type { Clock } from '../../model/time/clock.ts'
-import { OncePerInterval } from '../../model/time/once-per-interval.ts'
+import { type Clock, OncePerInterval } from '../../model/time/clock.ts'
 import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-users.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'

@@ -1,6 +1,6 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json } from '../../model/json/json.ts'
-import { repeatsMember } from '../../model/json/repeated-member.ts'
+import { repeatsMember } from '../../model/json/json-body.ts'
 import type { OAuthCall } from '../endpoints/parts.ts'
 
 const LIMIT_BYTES = 65_536

@@ -1,4 +1,4 @@
-import { searchParams } from '../../model/network/form-urlencoded.ts'
+import { searchParams } from '../../model/network/media-type.ts'
 
 /**
  * Adds parameters to the query of an address (form-encoded, RFC 6749 appendix B): what the query holds already stays as it is,

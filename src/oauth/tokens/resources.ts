@@ -5,7 +5,7 @@ import {
   listedResource,
   normalResource,
   resourceFlaw,
-} from '../../model/oauth-clients/resource.ts'
+} from '../../model/oauth-clients/oauth-rules.ts'
 import type { OAuthCall } from '../endpoints/parts.ts'
 
 /** Most that one request may name. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
+import type { GatewayCommand } from '../../model/nodes/node.ts'
 import type { Revision } from '../../store/ports/ports.ts'
 import { clockOf, type PublishParts } from '../documents/parts.ts'
 

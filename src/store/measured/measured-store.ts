@@ -1,6 +1,6 @@
 import { toFault } from '../../errors/fault.ts'
 import { DurationHistogram, type MetricSample } from '../../model/metrics/metric-registry.ts'
-import type { BackupStatus } from '../../model/nodes/backup-status.ts'
+import type { BackupStatus } from '../../model/nodes/health.ts'
 import { forwardDocuments } from '../ports/forward-documents.ts'
 import type { Store } from '../ports/ports.ts'
 

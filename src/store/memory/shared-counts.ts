@@ -1,7 +1,12 @@
 import { fault } from '../../errors/fault.ts'
 import { type RateAlgorithmName, rateAlgorithm } from '../../model/limits/rate-algorithms.ts'
-import { RING_CHUNK, RING_CHUNK_MASK, RING_CHUNK_SHIFT, type RingMemory } from '../../model/limits/ring-memory.ts'
-import type { SlotMemory } from '../../model/limits/slot-memory.ts'
+import {
+  RING_CHUNK,
+  RING_CHUNK_MASK,
+  RING_CHUNK_SHIFT,
+  type RingMemory,
+  type SlotMemory,
+} from '../../model/limits/slot-memory.ts'
 import { type ChangedSlots, QUOTA_CHUNK_DOUBLES, QUOTA_CHUNK_SHIFT } from '../../model/limits/window-quota.ts'
 import { reserve, SharedArea } from './shared-area.ts'
 import { beginOwner, type LockOwner, OWNER_CELLS, SharedLocks } from './shared-lock.ts'

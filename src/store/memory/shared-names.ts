@@ -1,4 +1,4 @@
-import { RING_CHUNK_MASK, RING_CHUNK_SHIFT } from '../../model/limits/ring-memory.ts'
+import { RING_CHUNK_MASK, RING_CHUNK_SHIFT } from '../../model/limits/slot-memory.ts'
 import type { CountNames } from './count-tables.ts'
 import { type SharedSlots, SLOT_HASH, SLOT_LOCK, SLOT_NAME, SLOT_NAME_BYTES } from './shared-counts.ts'
 import { BUSY } from './shared-lock.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { listedResource } from '../../../src/model/oauth-clients/resource.ts'
+import { listedResource } from '../../../src/model/oauth-clients/oauth-rules.ts'
 import type { Answer } from '../../worlds/base/client.ts'
 import { type OAuthWorld, oauthApi, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
 

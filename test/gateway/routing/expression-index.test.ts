@@ -5,7 +5,7 @@ import { ExpressionIndex } from '../../../src/gateway/routing/expression-index.t
 import { pathExpression } from '../../../src/model/apis/check/path-flaws.ts'
 import { pathMatcher } from '../../../src/model/patterns/matcher.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
-import { foldLetters } from '../../../src/model/text/fold-letters.ts'
+import { foldLetters } from '../../../src/model/text/fold.ts'
 import { assertLinear } from '../../worlds/base/growth.ts'
 
 /** Few characters, so that paths and templates often meet. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { LATEST_SECONDS, MOST_SECONDS } from '../../../src/model/time/time-bounds.ts'
+import { LATEST_SECONDS, MOST_SECONDS } from '../../../src/model/time/calendar.ts'
 import { defined, rights } from '../../worlds/base/definitions.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'

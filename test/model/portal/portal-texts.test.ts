@@ -7,8 +7,8 @@ import {
   configurationOf,
   readConfiguration,
 } from '../../../src/model/portal/settings/portal-configuration.ts'
+import { readMenus } from '../../../src/model/portal/settings/portal-look.ts'
 import { filled, oneLine } from '../../../src/model/portal/settings/portal-mail.ts'
-import { readMenus } from '../../../src/model/portal/settings/portal-menu.ts'
 import { readPage } from '../../../src/model/portal/settings/portal-page.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 500 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compilePattern } from '../../../src/model/patterns/pattern.ts'
-import { foldLetters, foldWithOrigins } from '../../../src/model/text/fold-letters.ts'
+import { foldLetters, foldWithOrigins } from '../../../src/model/text/fold.ts'
 
 test('a letter folds to one text in each of its cases, whatever its neighbours', () => {
   for (let code = 0; code <= 0x1ffff; code++) {

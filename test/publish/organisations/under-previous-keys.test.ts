@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { countUnderPreviousKeys } from '../../../src/process/under-previous-keys.ts'
+import { countUnderPreviousKeys } from '../../../src/process/old-seal-key.ts'
 import {
   type Cell,
   columnsOf,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ConnectionOptions, createSecureContext, type TLSSocket } from 'node:tls'
 import { loadConfig } from '../../../src/config/load.ts'
-import { tlsOptions } from '../../../src/runtime/tls-options.ts'
+import { tlsOptions } from '../../../src/runtime/key-pair-files.ts'
 import type { TlsChoice } from '../../../src/wire/listen/listen.ts'
 import { type Certificate, makeCertificate } from './certificates.ts'
 import type { Gate } from './gate.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { describedOpenMembers } from '../../../model/openapi/component-schemas.ts'
-import { NO_MENUS } from '../../../model/portal/settings/portal-menu.ts'
+import { NO_MENUS } from '../../../model/portal/settings/portal-look.ts'
 import { saveMenus } from '../../../publish/portal/settings/look.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
 import { bare, ok } from '../../routes/answer.ts'

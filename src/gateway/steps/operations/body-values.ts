@@ -1,8 +1,7 @@
 import type { BodyTypeCheck, FieldEncoding, ValueShape } from '../../../model/apis/definition/operation.ts'
 import { setMember } from '../../../model/apis/definition/tree.ts'
 import type { Json, JsonObject } from '../../../model/json/json.ts'
-import { isFormType, searchParams } from '../../../model/network/form-urlencoded.ts'
-import { bareMediaType } from '../../../model/network/media-type.ts'
+import { bareMediaType, isFormType, searchParams } from '../../../model/network/media-type.ts'
 import { spellings } from './spelled-parameter.ts'
 import { bracketed, jsonValue, memberShape, type Spelled, valuesOf } from './text-values.ts'
 

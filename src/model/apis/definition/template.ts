@@ -1,6 +1,6 @@
 import { fault } from '../../../errors/fault.ts'
 import { readablePath } from '../../patterns/readable-path.ts'
-import { foldLetters } from '../../text/fold-letters.ts'
+import { foldLetters } from '../../text/fold.ts'
 import { compileSafePattern, isRiskyPattern } from '../check/risky-pattern.ts'
 
 /** One piece of a listen path: a fixed word, readable, or a placeholder; without `pattern` it takes any word. */

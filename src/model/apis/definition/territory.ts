@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { encodedPath, readablePath } from '../../patterns/readable-path.ts'
-import { foldLetters, foldPath } from '../../text/fold-letters.ts'
+import { foldLetters, foldPath } from '../../text/fold.ts'
 import { parsePathTemplate, placeholderExpression } from './template.ts'
 
 /** A segment of a listen path, ready to be compared: a literal in the normal form of requests, or a placeholder; without `pattern` it takes any segment. */

@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { isFormType } from '../../network/form-urlencoded.ts'
-import { bareMediaType, mediaTypeKey } from '../../network/media-type.ts'
+import { bareMediaType, isFormType, mediaTypeKey } from '../../network/media-type.ts'
 import { holdingOf } from '../check/schema-keywords.ts'
 import { refuseFlaws } from '../check/validate.ts'
 import { NO_CODE, SchemaEngines, ValueSchemas } from '../check/value-schema.ts'

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { said } from '../../openapi/plain-schemas.ts'
+import { said } from '../../openapi/component-schemas.ts'
 import { EXTENSION } from '../definition/members.ts'
 import { CLASSIC_SCHEMA } from './schema-classic.ts'
 import { EXTENSION_SCHEMA } from './schema-oas.ts'

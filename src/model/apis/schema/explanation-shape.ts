@@ -1,4 +1,13 @@
-import { amount, arrayOf, closedObjectOf, oneOf, openObjectOf, said, text, whole } from '../../openapi/plain-schemas.ts'
+import {
+  amount,
+  arrayOf,
+  closedObjectOf,
+  oneOf,
+  openObjectOf,
+  said,
+  text,
+  whole,
+} from '../../openapi/component-schemas.ts'
 
 /** One of the steps that a request passes. */
 export const EXPLAINED_STEP = closedObjectOf(

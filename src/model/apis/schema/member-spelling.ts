@@ -1,5 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { withoutSchemaName } from '../../json/schema-name.ts'
+import { isObject, type Json, type JsonObject, withoutSchemaName } from '../../json/json.ts'
 import type { ApiDocument } from '../definition/api.ts'
 import { EXTENSION } from '../definition/members.ts'
 import { member, setMember } from '../definition/tree.ts'

@@ -18,7 +18,7 @@ import {
   unlistedKeys,
   withAppsListed,
   withKeyPolicies,
-} from '../../../model/portal/developers/developer-holdings.ts'
+} from '../../../model/portal/developers/holdings.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../../documents/parts.ts'
