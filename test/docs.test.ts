@@ -120,6 +120,10 @@ const SEARCHED = [
   ...['OpenAPI', 'JWT', 'Keycloak', 'Entra ID', 'Auth0', 'mTLS', 'HMAC', 'basic authentication', 'API key', 'OAuth'],
   ...['SAML', 'LDAP', 'OpenID Connect', 'audit log', 'systemd', 'Docker', 'Kubernetes', 'Prometheus', 'Grafana', 'Tyk'],
   ...['OpenTelemetry', 'webhook', 'plugin', 'versions', 'headers', 'URL rewrite', 'transform', 'FAQ', 'MCP', 'DPoP'],
+  ...['throttling', '2FA', 'MFA', 'passkey', 'SSO', 'IP allow list', 'block list', 'client IP', 'Helm'],
+  ...['high availability', 'disaster recovery', 'rolling upgrade', 'environment variables', 'benchmark', 'SDK', 'JWKS'],
+  ...['custom domain', 'certificate', 'access log', 'logging', 'request id', 'developer portal', 'analytics'],
+  ...['migrate', 'secrets', 'timeout', 'production checklist', 'CLI', 'metrics', 'alert', 'glossary', 'reverse proxy'],
 ]
 
 test('every word of the field that people search for is on a page and in the index', () => {
@@ -135,6 +139,23 @@ test('every word of the field that people search for is on a page and in the ind
     [],
   )
 })
+
+test('every word of A to Z is on the page that it leads to', () => {
+  const rows = [...section(read('docs/README.md'), 'A to Z').matchAll(/^\| (?!word|---)(.+?) \| (.+) \|$/gm)]
+  assert.ok(rows.length > 30)
+  const missing = rows.flatMap(([, words = '', links = '']) => {
+    const texts = [...links.matchAll(LINK)].map(({ groups }) =>
+      readFileSync(join(ROOT, 'docs', groups!.to!.split('#')[0]!), 'utf8').toLowerCase(),
+    )
+    assert.ok(texts.length > 0, words)
+    return words.split(', ').filter((word) => !texts.some((text) => text.includes(word.toLowerCase())))
+  })
+  assert.deepEqual(missing, [])
+})
+
+function section(text: string, heading: string): string {
+  return text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
+}
 
 test('every how-to page says what it is for, has an example, and what may go wrong', () => {
   const lacks = allPages()
