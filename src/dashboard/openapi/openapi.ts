@@ -1,8 +1,10 @@
+import type { TSchema } from 'typebox'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { ComponentSchemas } from '../../model/openapi/component-schemas.ts'
 import { withExamples } from '../../model/openapi/schema-example.ts'
 import { capital } from '../../model/text/capital.ts'
 import { intentOf } from '../access/permit.ts'
+import { isBoundedBySchema, withBounds } from '../routes/body-bounds.ts'
 import type { Access, Route } from '../routes/route.ts'
 import { STORAGE_ID } from '../routes/text-forms.ts'
 import { SESSION_COOKIE } from '../sign-in/cookie.ts'
@@ -40,7 +42,8 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
  * The OpenAPI document of the routes: paths in the order of the table, every answer as it is declared, schemas as named components. It is
  * written in 3.0.3: of 3.1 generators read `type: null`, `const` and lists of types differently, or not at all.
  */
-export function openapiOf(routes: readonly Route[], version: string): JsonObject {
+export function openapiOf(declared: readonly Route[], version: string): JsonObject {
+  const routes = withPublishedBounds(declared)
   const schemas = new ComponentSchemas()
   const refusal = schemas.refer(REFUSAL, 'Refusal')
   const aliases = new Map(
@@ -111,6 +114,34 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
     },
   }
   return withExamples(document, CALL_EXAMPLES)
+}
+
+/** The routes with the bounds of bodies in their schemas, and in those that others share with them. */
+function withPublishedBounds(routes: readonly Route[]): Route[] {
+  const shared = new Set<string>()
+  const note = (schema: Json) => {
+    if (Array.isArray(schema)) for (const each of schema) note(each)
+    if (!isObject(schema)) return
+    if (schema.title !== undefined || schema.properties !== undefined) shared.add(JSON.stringify(schema))
+    for (const each of Object.values(schema)) note(each)
+  }
+  for (const route of routes) if (route.body !== undefined && isBoundedBySchema(route)) note(plain(route.body))
+  const bounded = (schema: Json): Json => {
+    if (Array.isArray(schema)) return schema.map(bounded)
+    if (!isObject(schema)) return schema
+    if (shared.has(JSON.stringify(schema))) return withBounds(schema)
+    return Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, bounded(each)]))
+  }
+  return routes.map((route) => {
+    const answers = mapValues(route.answers, (schema) => bounded(plain(schema))) as unknown as Route['answers']
+    if (route.body === undefined) return { ...route, answers }
+    const body = plain(route.body)
+    return { ...route, answers, body: (isBoundedBySchema(route) ? withBounds(body) : bounded(body)) as TSchema }
+  })
+}
+
+function mapValues<V, W>(values: Readonly<Record<string, V>>, change: (value: V) => W): Record<string, W> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }
 
 const PENDING: JsonObject = {

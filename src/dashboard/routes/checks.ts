@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { boundsFlaw, isBoundedBySchema } from './body-bounds.ts'
 import type { Call } from './call.ts'
 import type { Route } from './route.ts'
 
@@ -14,8 +15,9 @@ type Check = (call: Call) => void
  * Makes one check of what a route declares of query and body.
  * It @throws Fault `query_invalid`, `body_invalid` (400) naming what is wrong, `body_malformed` (403)
  */
-export function checks(route: Pick<Route, 'query' | 'body' | 'bodyIs' | 'invalid'>): Check {
+export function checks(route: Pick<Route, 'path' | 'query' | 'body' | 'bodyIs' | 'invalid'>): Check {
   const list: Check[] = Object.entries(route.query ?? {}).map(([name, schema]) => queryCheck(name, schema))
+  if (route.body !== undefined && isBoundedBySchema(route)) list.push(boundsCheck(route.body, route))
   if (route.body !== undefined && route.bodyIs === undefined) list.push(bodyCheck(route.body, route.invalid))
   return (call) => {
     for (const check of list) check(call)
@@ -44,6 +46,30 @@ function readings(text: string): unknown[] {
   return /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? [text, Number(text)] : [text]
 }
 
+function boundsCheck(schema: TSchema, { bodyIs, invalid }: Pick<Route, 'bodyIs' | 'invalid'>): Check {
+  return (call) => {
+    const flaw = boundsFlaw(schema, bodyIs === undefined ? call.json() : looselyRead(call, bodyIs))
+    if (flaw !== undefined) throw bodyFault(flaw, invalid)
+  }
+}
+
+/** A body that the call itself reads, as JSON or a form: one that is neither is refused there. */
+function looselyRead(call: Call, bodyIs: Route['bodyIs']): Json {
+  const reads = [() => call.json(), () => Object.fromEntries(call.form())]
+  for (const read of bodyIs === 'form' ? reads.slice(1) : reads) {
+    try {
+      return read()
+    } catch {}
+  }
+  return null
+}
+
+function bodyFault(where: string, message: string | undefined) {
+  return message === undefined
+    ? fault('body_invalid', where)
+    : fault('body_refused', where === '' ? message : `${message.replace(/\.$/, '')}: ${where}`)
+}
+
 function bodyCheck(schema: TSchema, message: string | undefined): Check {
   const validator = compiledOnce(schema)
   return (call) => {
@@ -54,9 +80,7 @@ function bodyCheck(schema: TSchema, message: string | undefined): Check {
     const [first] = validator().Errors(body)
     const where =
       first === undefined ? '' : `${first.instancePath.slice(1).replaceAll('/', '.')} ${first.message}`.trim()
-    throw message === undefined
-      ? fault('body_invalid', where)
-      : fault('body_refused', where === '' ? message : `${message.replace(/\.$/, '')}: ${where}`)
+    throw bodyFault(where, message)
   }
 }
 

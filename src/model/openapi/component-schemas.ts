@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { capital } from '../text/capital.ts'
 
 /** The member of a schema that holds its description, where the check itself is done where the value is read. */
-const DESCRIBED = 'described'
+export const DESCRIBED = 'described'
 
 /**
  * Options of a schema that checks little because what is sent is checked where it is read: the document describes it as `shape`.
@@ -41,6 +41,9 @@ const MIXED = 'x-svc-any-of'
 
 /** The member of a schema that names further forms that are taken in its place, which generators need not know. */
 export const ALSO = 'x-svc-also'
+
+/** The members of a schema that hold lists of forms of a value. */
+export const FORMS: readonly string[] = [MIXED, ALSO]
 
 const MOST_NAMES = 50
 const MOST_SHORT = 2_147_483_647

@@ -27,7 +27,7 @@ const ProviderConfig = said(
       CallbackBaseURL: said(text, 'Address of this dashboard for the provider. Blank: `dashboard.public_url`.'),
       UseProviders: said(nullable(arrayOf(OpenIdClient)), 'OpenID Connect providers.'),
       IDPMetadataURL: said(text, 'Address of the SAML metadata of the identity provider.'),
-      IDPMetadata: said(text, 'The document itself.'),
+      IDPMetadata: said({ ...text, maxLength: 1_000_000 }, 'The document itself.'),
       CertLocation: said(text, 'Id of a stored certificate.'),
       SAMLBaseURL: said(text, 'Address of this dashboard for the identity provider. Blank: `dashboard.public_url`.'),
       SAMLBinding: said(text, 'Binding of requests: HTTP-Redirect, or blank for it.'),

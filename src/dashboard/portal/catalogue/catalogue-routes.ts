@@ -32,7 +32,7 @@ export const CatalogueEntryShape = Type.Object(
   {
     name: Type.String({ description: 'Name that the portal shows.' }),
     short_description: Type.String({ description: 'One line for lists.' }),
-    long_description: Type.String({ description: 'Text for the page of the entry (Markdown).' }),
+    long_description: Type.String({ maxLength: 65_536, description: 'Text for the page of the entry (Markdown).' }),
     show: Type.Boolean({ description: 'True: the portal lists the entry.' }),
     api_id: Type.String({ description: 'Id of an API, for an entry of a keyless API.' }),
     policy_id: Type.String({

@@ -49,7 +49,7 @@ const Body = Type.Object(
       description:
         'Form of the text: `swagger` (an OpenAPI document), `swagger_custom_url` (its address), or another word that the portal knows.',
     }),
-    documentation: Type.String({ description: 'Base64 of a text in UTF-8.' }),
+    documentation: Type.String({ maxLength: 16_777_216, description: 'Base64 of a text in UTF-8.' }),
   }),
 )
 

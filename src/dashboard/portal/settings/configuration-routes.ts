@@ -24,8 +24,11 @@ const Copy = Type.Object(
   {
     enabled: Type.Boolean({ description: 'False: this mail is not sent.' }),
     subject: Type.String({ description: 'Subject. Blank: the built-in one.' }),
-    body: Type.String({ description: 'Text with placeholders such as `{{name}}`. Blank: the built-in one.' }),
-    sign_off: Type.String({ description: 'Text below, with placeholders. Blank: none.' }),
+    body: Type.String({
+      maxLength: 20_000,
+      description: 'Text with placeholders such as `{{name}}`. Blank: the built-in one.',
+    }),
+    sign_off: Type.String({ maxLength: 20_000, description: 'Text below, with placeholders. Blank: none.' }),
     hide_token_data: Type.Boolean({ description: 'true: keys, client ids and secrets are left out of the mail.' }),
   },
   { title: 'PortalMail', description: 'One mail to developers.', ...OPEN },

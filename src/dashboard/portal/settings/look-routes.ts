@@ -20,8 +20,11 @@ export function portalLookRoutes(parts: DashboardParts): Route[] {
     ...textRoutes(parts, {
       path: '/api/portal/css',
       texts: {
-        page_css: Type.String({ description: 'Style sheet of the portal (CSS).' }),
-        email_css: Type.String({ description: 'Style sheet for mails (CSS), for portals that send some.' }),
+        page_css: Type.String({ maxLength: 524_288, description: 'Style sheet of the portal (CSS).' }),
+        email_css: Type.String({
+          maxLength: 524_288,
+          description: 'Style sheet for mails (CSS), for portals that send some.',
+        }),
       },
       save: saveCss,
       what: 'style sheets',
@@ -29,7 +32,7 @@ export function portalLookRoutes(parts: DashboardParts): Route[] {
     }),
     ...textRoutes(parts, {
       path: '/api/portal/js',
-      texts: { page_js: Type.String({ description: 'Script of the portal (JavaScript).' }) },
+      texts: { page_js: Type.String({ maxLength: 524_288, description: 'Script of the portal (JavaScript).' }) },
       save: saveJs,
       what: 'script',
       title: 'PortalScript',
