@@ -1,26 +1,8 @@
 import { getAt } from '../../../src/model/apis/definition/tree.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { type Difference, unrecorded } from './difference.ts'
+import { SESSION_DIFFERENCES } from './differences-sessions.ts'
 import type { Replayed } from './replay.ts'
-
-/** One thing in which the gateway differs from the incumbent: the rows of docs/generated/differences.md. */
-export interface Difference {
-  readonly name: string
-  readonly there: string
-  readonly here: string
-  /** Why it stays, or what is to come. */
-  readonly why: string
-  /** True = to be served as there. */
-  readonly open?: true
-  /** True = some requests are served here that are refused there. */
-  readonly serves?: true
-  /** True for a recorded request that differs for this reason. */
-  readonly met: (replayed: Replayed) => boolean
-  /** The test of what no recording has; it is the case of the row. */
-  readonly test?: string
-}
-
-/** A row without recordings: credentials of those have run out since. */
-const unrecorded = (test: string): Pick<Difference, 'met' | 'test'> => ({ met: () => false, test })
 
 const requestOf = ({ recording }: Replayed) => recording.requests.at(-1)!
 const methodOf = (replayed: Replayed) => requestOf(replayed).split(' ', 1)[0]!
@@ -466,4 +448,5 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'it is a credential, which no upstream is to get',
     ...unrecorded('test/gateway/authentication/jwt-of-keys.test.ts'),
   },
+  ...SESSION_DIFFERENCES,
 ]

@@ -1,0 +1,53 @@
+import { type Difference, unrecorded } from './difference.ts'
+
+/** Rows about keys, tokens and policies; `sessions.json` names them where a recorded one differs. */
+export const SESSION_DIFFERENCES: readonly Difference[] = [
+  {
+    name: 'Rights of several policies',
+    there:
+      'a policy without a list of paths beside one with a list is narrowed to it, and a policy with `per_api` replaces versions and paths that policies before it gave',
+    here: 'versions and paths add up whatever their order, and no list beats any list',
+    why: 'a further policy never takes away what another gives',
+    serves: true,
+    ...unrecorded('test/incumbent/sessions.test.ts'),
+  },
+  {
+    name: 'Limits of several policies',
+    there:
+      'the larger quota and the longer renewal are taken apart; an API whose policy states no limit has the highest of the others; each policy with rights has counters of its own, also where two APIs have one limit',
+    here: 'quota and renewal are taken as a pair, limits of a policy hold for its APIs, and APIs that have the limit of one policy share its counter',
+    why: "a quota that no policy states is nobody's intention",
+    serves: true,
+    ...unrecorded('test/incumbent/sessions.test.ts'),
+  },
+  {
+    name: 'Keys with rights of their own whose policies give none',
+    there: 'cannot be made (500), and are refused (403) where they exist',
+    here: 'have their own rights, with the limits that the policies control',
+    why: 'a policy whose `partitions` leave out `acl` says that the key brings the rights',
+    serves: true,
+    ...unrecorded('test/incumbent/sessions.test.ts'),
+  },
+  {
+    name: 'Tags of keys with policies',
+    there: 'those of policies and key',
+    here: 'those of the policies; those of the key where the policies have none',
+    why: 'analytics by tag count a plan, not what was left on a key',
+    ...unrecorded('test/model/policies/merge.test.ts'),
+  },
+  {
+    name: 'Keys and policies refused at save',
+    there:
+      'taken, and of no use: methods in lower case match nothing, `per_api` beside another partition makes the keys unusable, a key that has expired or has neither rights nor policies opens nothing or everything',
+    here: 'refused (400) with the place',
+    why: 'nobody learns at the first call what a save could say',
+    ...unrecorded('test/model/sessions/session-check.test.ts'),
+  },
+  {
+    name: 'Rights on an API that is added later, where paths match by prefix',
+    there: 'match below the listen path of the API',
+    here: 'are written out at the save, with a warning to send them again once the API is there',
+    why: 'paths of rights are expressions over the whole path',
+    ...unrecorded('test/gateway/admin/sent-rights.test.ts'),
+  },
+]
