@@ -114,7 +114,7 @@ function openEmbedded(config: Config, full: boolean, findings: Finding[]): Opene
 
 async function openCluster(config: Config, findings: Finding[]): Promise<Opened> {
   const { inspectDatabase } = await import('../store/postgres/connection/inspect.ts')
-  const { evictionPolicy } = await import('../store/redis/inspect.ts')
+  const { evictionPolicy } = await import('../store/redis/connection.ts')
   const { postgres_url: url, redis_url: redis } = config.storage
   const eviction = await evictionPolicy(redis)
   if (eviction !== '' && eviction !== 'noeviction')

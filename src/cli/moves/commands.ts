@@ -12,7 +12,7 @@ import { neededOption, recipientOf, sealIdentityOf, selectionOf, variablesOf } f
 import { ordered, type PlanOrder } from './order.ts'
 import { expectedFiles, type Mode, type MovePlan, planMoves } from './plan.ts'
 import { doneLine, flawLine, planJson, planLines, warningsOf, withNoun } from './report-lines.ts'
-import { runWithProgress } from './run-with-progress.ts'
+import { runWithProgress } from './run.ts'
 import { checkWithoutSecrets } from './secret-places.ts'
 import { dumpSelection, type MoveSelection, narrowSelection, selectionAfterDump, selects } from './selection.ts'
 import { writeDump } from './write-files.ts'

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Fault, fault, toFault } from '../../errors/fault.ts'
+import { openProgress, stoppable } from '../commands/progress.ts'
 import { eachOf } from './dashboard.ts'
 import type { TargetDashboard } from './kind.ts'
 import type { PlanOrder } from './order.ts'
@@ -13,7 +14,7 @@ const RENEW_MS = 15_000
 const SINGLE: ReadonlySet<string> = new Set(['dashboard_refused', 'target_changed'])
 
 /** Input and callbacks of a run. */
-export interface SyncRun {
+interface SyncRun {
   readonly place: TargetDashboard
   readonly order: PlanOrder
   readonly done: (step: MoveStep) => void
@@ -118,4 +119,35 @@ async function takeLock({ api }: TargetDashboard): Promise<Lock> {
       await api.ask('DELETE', `/api/moves/lock?run=${run}`).catch(() => undefined)
     },
   }
+}
+
+export interface NamedRun extends Pick<SyncRun, 'place' | 'order'> {
+  /** That of the command. */
+  readonly name: string
+  readonly json: boolean
+  readonly onDone: (step: MoveStep) => void
+  /** Of a step that the dashboard refuses; absent = the run ends there. */
+  readonly onRefused?: (step: MoveStep, why: string) => void
+}
+
+/** Does the steps of a plan and shows how far they are. A signal ends the run between two objects; another run continues from there. */
+export async function runWithProgress({ place, order, name, json, onDone, onRefused }: NamedRun): Promise<void> {
+  const progress = openProgress({ unit: 'objects', json })
+  const done = (step: MoveStep) => {
+    progress.clear()
+    onDone(step)
+    progress.advance(1)
+  }
+  const refused = (step: MoveStep, why: string) => {
+    progress.clear()
+    onRefused!(step, why)
+    progress.advance(1)
+  }
+  progress.begin(
+    name,
+    order.reduce((sum, group) => sum + group.length, 0),
+  )
+  await stoppable('the run was stopped', (stop) =>
+    runSteps({ place, order, stop, done, ...(onRefused && { refused }) }),
+  ).finally(() => progress.end())
 }

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId } from '../../model/documents/ids.ts'
 import { DOCUMENT_KINDS, type KindIndexes, partitionedIndex, partitionPrefix } from '../../model/documents/kinds.ts'
-import { asJson, type JsonObject } from '../../model/json/json.ts'
+import { asJson, type Json, type JsonObject } from '../../model/json/json.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { AuditEntry, Change, FeedEvent, Kind, Revision, SessionInput } from '../ports/ports.ts'
 import { bodyText, hashBytes, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
@@ -71,7 +71,7 @@ export interface PreparedSession {
   readonly now: Millis
 }
 
-export interface PreparedSessionDelete {
+interface PreparedSessionDelete {
   readonly op: 'deleteSession'
   readonly hash: string
 }
@@ -224,4 +224,22 @@ function condition(revision: Revision | undefined): Revision {
 export function applyChange<Place>(appliers: Appliers<Place>, change: PreparedChange, place: Place): void {
   const apply = appliers[change.op] as (change: PreparedChange, place: Place) => void
   apply(change, place)
+}
+
+/** The cells of a session of another store, see the table of `transfer.ts`. */
+export interface SessionCells {
+  readonly orgId: string
+  readonly clientId: string
+  readonly links: string
+  readonly evictAt: number
+  readonly sealedKey: Uint8Array
+  readonly family: string
+  readonly body: string
+}
+
+/** The row of a session of another store, with what it is searched by. */
+export function loadedSession({ links, sealedKey, body, ...plain }: SessionCells): PreparedRow {
+  const [apiIds, policyIds] = JSON.parse(links) as [string[], string[]]
+  const { alias } = JSON.parse(body) as { alias?: Json }
+  return { ...plain, text: body, apiIds, policyIds, sealedKey: latin1(sealedKey), alias: foldedAlias(alias) }
 }

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Fault, fault } from '../../errors/fault.ts'
 import { DurationHistogram } from '../../model/metrics/metric-registry.ts'
-import { readRedisAddress } from './address.ts'
 import { hasMoved, isOutage, isUnknownScript, redisFault } from './faults.ts'
-import { type RedisClient, RedisLocator } from './locate.ts'
+import { type RedisClient, RedisLocator, readRedisAddress } from './locate.ts'
 import type { Script } from './scripts.ts'
 
 const FIRST_RETRY_MS = 50
@@ -208,5 +207,22 @@ export class RedisConnection {
     const all = this.waiting
     this.waiting = []
     for (const one of all) one()
+  }
+}
+
+const WITHIN_MS = 3_000
+
+/** The policy of Redis for when it has no memory left; '' where it does not say. @throws Fault `store_away`, `store_refused`, `setting_invalid` */
+export async function evictionPolicy(url: string): Promise<string> {
+  const connection = new RedisConnection({ url }, 'gatehouse:{counts}:trial')
+  try {
+    await connection.settled(WITHIN_MS)
+    await connection.command(['PING'])
+    // Not every account may ask, and not every service knows the command.
+    const answer = await connection.command(['CONFIG', 'GET', 'maxmemory-policy']).catch(() => [])
+    const values = Array.isArray(answer) ? answer : Object.values(answer as object)
+    return String(values.at(-1) ?? '')
+  } finally {
+    connection.close()
   }
 }

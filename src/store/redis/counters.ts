@@ -11,8 +11,7 @@ import type { Count } from './count.ts'
 import { Counts, writeLimitState } from './counts.ts'
 import { DegradedCounters } from './degraded-counters.ts'
 import { type CountKeys, counterNames, scanOwned, scanQuotas } from './keys.ts'
-import { leaseAheadOf } from './lease-ahead.ts'
-import { LeaseHolders } from './lease-holders.ts'
+import { LeaseHolders, leaseAheadOf } from './lease-ahead.ts'
 import { PermitBatcher } from './permit-batcher.ts'
 import { RATE_SCRIPTS } from './rate-scripts.ts'
 import { type CountScripts, countScripts } from './scripts.ts'
@@ -250,5 +249,17 @@ export class RedisCounters implements Counters {
 
   private time(): string {
     return this.ownTime ? String(this.clock.wall()) : ''
+  }
+}
+
+/** Quota counts of a cluster for a transfer. A window that is over begins again. */
+export function redisQuotas(counters: Pick<RedisCounters, 'quotas' | 'resetQuota'>, clock: Clock = systemClock) {
+  return {
+    read: () => counters.quotas(),
+    async write(id: string, used: number, endsAt: number): Promise<void> {
+      const endsInMs = endsAt - clock.wall()
+      if (endsAt === 0) await counters.resetQuota(id, used)
+      else if (endsInMs > 0) await counters.resetQuota(id, used, endsInMs)
+    },
   }
 }

@@ -7,7 +7,7 @@ import { FakeClock } from '../../../src/model/time/clock.ts'
 import { USAGE_BATCH } from '../../../src/store/hits/usage-rows.ts'
 import type { UsageQuery } from '../../../src/store/ports/ports.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
-import { AnswerRows } from '../../../src/store/sqlite/hits/answer-rows.ts'
+import { AnswerRows } from '../../../src/store/sqlite/hits/read-usage.ts'
 import { UsageLink } from '../../../src/store/sqlite/hits/usage-link.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
 

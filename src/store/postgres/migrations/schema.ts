@@ -26,7 +26,7 @@ export const FIRST: readonly string[] = [
     first bigint NOT NULL,
     writer text NOT NULL,    -- a random name of the group, by which its writer finds out whether it was committed
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    events text NOT NULL     -- see events.ts
+    events text NOT NULL     -- see feed-line.ts
   )`,
 
   // Sets of indexes that documents were filed by, in the order in which the first program with each came.

@@ -3,8 +3,7 @@ import { hashBytes } from '../../prepare/cells.ts'
 import { keyIndexEntries, type SessionRefType } from '../../prepare/session-filter.ts'
 import type { Sql } from '../connection/db.ts'
 import { indexedValue, toCell } from '../documents/texts.ts'
-import { type Changed, columns } from '../writer/draft.ts'
-import type { SessionDraft } from '../writer/group-rows.ts'
+import { type Changed, columns, type SessionDraft } from '../writer/group-rows.ts'
 
 /** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyIndexEntries`. */
 export const REF: Readonly<Record<SessionRefType, number>> = { org: 1, api: 2, policy: 3, client: 4, key: 5 }

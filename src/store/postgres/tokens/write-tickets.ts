@@ -1,8 +1,7 @@
 import { hashBytes } from '../../prepare/cells.ts'
 import type { Sql } from '../connection/db.ts'
 import { toCell } from '../documents/texts.ts'
-import { type Changed, columns } from '../writer/draft.ts'
-import type { DeliveryDraft, TicketDraft } from '../writer/group-rows.ts'
+import { type Changed, columns, type DeliveryDraft, type TicketDraft } from '../writer/group-rows.ts'
 
 /** The statements that make the stored tickets equal to their drafts. */
 export function ticketWrites(changed: readonly Changed<TicketDraft>[]): Sql[] {

@@ -15,8 +15,7 @@ import {
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
 import { ANY_VERSION, type PreparedTicket } from '../../prepare/prepare-tickets.ts'
 import { indexedValue } from '../documents/texts.ts'
-import type { Undo } from './draft.ts'
-import { documentKey, type GroupState, holderKey, type SessionDraft } from './group-rows.ts'
+import { documentKey, type GroupState, holderKey, type SessionDraft, type Undo } from './group-rows.ts'
 
 /** A commit, or an entry of the audit without one. */
 export type Work =

@@ -1,12 +1,11 @@
 import { packBodies } from '../../prepare/audited.ts'
 import type { Sql } from '../connection/db.ts'
 import { indexedValue, toCell } from '../documents/texts.ts'
-import { packEvents } from '../feed/events.ts'
+import { packEvents } from '../feed/feed-line.ts'
 import { sessionWrites } from '../tokens/write-sessions.ts'
 import { deliveryWrites, ticketWrites } from '../tokens/write-tickets.ts'
-import { type Changed, columns } from './draft.ts'
 import type { AppliedGroup, AuditDraft } from './group-apply.ts'
-import type { DocumentDraft, GroupState } from './group-rows.ts'
+import { type Changed, columns, type DocumentDraft, type GroupState } from './group-rows.ts'
 
 /** Channel for the revision. */
 export const CHANNEL = 'gatehouse_feed'

@@ -6,7 +6,7 @@ import { AuditCollector, type AuditedChange, packBodies, type StoredState } from
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
 import type { ThreadEndGuard } from '../hits/thread-end-guard.ts'
-import { OF_HASH } from '../migrations/schema-sessions.ts'
+import { OF_HASH } from '../migrations/schema.ts'
 
 /** How long a round of purging may delete; what it changed must be committed as well. */
 const ROUND_MS = 4

@@ -12,10 +12,10 @@ import {
 import { toAuditChange, unpackBodies } from '../../prepare/audited.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
 import { auditId, auditNumber, type PreparedAuditQuery, prepareAuditQuery } from '../../prepare/prepare-audit.ts'
+import { statementsOf } from '../connection/database.ts'
 import { reading } from '../connection/faults.ts'
 import type { Sql } from '../documents/list-plan.ts'
-import { OF_HASH } from '../migrations/schema-sessions.ts'
-import { statementsOf } from '../writer/statements.ts'
+import { OF_HASH } from '../migrations/schema.ts'
 
 /** Rows of `audit` by the index that holds all that is asked: the rows themselves are never read. */
 interface AuditPlan {

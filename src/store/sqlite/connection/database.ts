@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type Fault, fault } from '../../../errors/fault.ts'
 import { DOCUMENT_KINDS } from '../../../model/documents/kinds.ts'
 import { indexEntries } from '../../prepare/prepare.ts'
@@ -173,4 +173,20 @@ function openFault(file: string, error: unknown): Fault {
   const known = storeFault(error)
   if (known.code !== 'store_damaged') return known
   return fault('store_damaged', `${file}: ${known.message}; nothing was changed in it`, error)
+}
+
+/** Their texts come from the code alone: more than this many different ones would be a mistake, which must not cost memory. */
+const MOST = 500
+
+/** Prepared statements of a connection by their text, for queries that are put together when they are asked for. */
+export function statementsOf(db: DatabaseSync): (sql: string) => StatementSync {
+  const held = new Map<string, StatementSync>()
+  return (sql) => {
+    const found = held.get(sql)
+    if (found !== undefined) return found
+    if (held.size >= MOST) held.clear()
+    const statement = db.prepare(sql)
+    held.set(sql, statement)
+    return statement
+  }
 }

@@ -4,8 +4,7 @@ import { serveThread } from '../../../model/threads/thread-rpc.ts'
 import { type Clock, monoOrigin } from '../../../model/time/clock.ts'
 import type { SharedCountMemory } from '../../memory/shared-counts.ts'
 import type { Counters, FeedEvent } from '../../ports/ports.ts'
-import { type EventPack, packEvents } from '../writer/event-pack.ts'
-import type { Write } from '../writer/messages.ts'
+import { type EventPack, packEvents, type Write } from '../writer/messages.ts'
 
 /** The input of a thread that joins the store of its process. `port` must be in the transfer list. */
 export interface SharedStore {

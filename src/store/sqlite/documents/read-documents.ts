@@ -6,8 +6,8 @@ import type { Documents, Kind, StoredDocument } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { type PreparedList, prepareList } from '../../prepare/list-query.ts'
 import { checkIndex } from '../../prepare/prepare.ts'
+import { statementsOf } from '../connection/database.ts'
 import { reading } from '../connection/faults.ts'
-import { statementsOf } from '../writer/statements.ts'
 import {
   chooseDrive,
   type Drive,

@@ -15,8 +15,7 @@ import { runInSlices } from '../writer/maintenance-schedule.ts'
 import type { Write } from '../writer/messages.ts'
 import { findDimensionSql } from './apply-counts.ts'
 import { HIT_COLUMNS } from './hit-columns.ts'
-import { toHit, unfoldedTable } from './read-rows.ts'
-import { usageReader } from './read-usage.ts'
+import { toHit, unfoldedTable, usageReader } from './read-usage.ts'
 import type { UsageLink } from './usage-link.ts'
 
 /** Reads hits on a connection of this thread: answers at once. */

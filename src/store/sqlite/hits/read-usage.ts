@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Hit } from '../../../model/analytics/hit.ts'
+import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
+import { type Hit, type Latency, MINUTES_PER_HOUR } from '../../../model/analytics/hit.ts'
 import { monthOf, nextMonthOf } from '../../../model/time/calendar.ts'
+import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
 import {
   type HitTable,
   HOURS_PER_DAY,
@@ -12,14 +14,68 @@ import {
   type UsagePart,
   usageParts,
 } from '../../hits/hit-times.ts'
-import { narrowUsageQuery, rowName } from '../../hits/usage-rows.ts'
+import { readDimensions } from '../../hits/sample-sums.ts'
+import { narrowUsageQuery, rowName, USAGE_BATCH } from '../../hits/usage-rows.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/prepare.ts'
 import { reading } from '../connection/faults.ts'
+import { latencyColumns } from '../migrations/schema-rollups.ts'
 import { HIT_COLUMNS } from './hit-columns.ts'
+import { unfolded } from './hit-journal.ts'
 import { monthStateReader, wholeMonths } from './hit-months.ts'
-import { NO_NUMBERS, toHit, unfoldedTable } from './read-rows.ts'
 import { isPlain, setsSql, type UsageSource, usagePlanSql } from './usage-plan.ts'
+
+/** The columns of a row that was not added up. */
+const NO_NUMBERS: Readonly<Record<string, number>> = Object.fromEntries(HIT_COLUMNS.slice(3).map((name) => [name, 0]))
+
+/** A row of sums as it was read. Dimensions that were not read are ''. */
+export function toHit(row: Record<string, unknown>): Hit {
+  const { hour, minute, status = 0, count, success, error, last_at } = row as Record<string, number>
+  return {
+    ...readDimensions(row, DIMENSIONS),
+    ...{
+      hour: hour!,
+      ...(typeof minute === 'number' && { minute }),
+      status,
+      count: count!,
+      success: success!,
+      error: error!,
+      lastAt: last_at!,
+    },
+    ...{ total: toLatency(row, 't'), upstream: toLatency(row, 'u') },
+  }
+}
+
+function toLatency(row: Record<string, unknown>, prefix: 't' | 'u'): Latency {
+  const { sum, min, max, buckets } = latencyColumns(prefix)
+  return {
+    sumMs: row[sum] as number,
+    minMs: row[min] as number,
+    maxMs: row[max] as number,
+    buckets: buckets.map((name) => row[name] as number),
+  }
+}
+
+function insertUnfolded(): string {
+  const columns = [...HIT_COLUMNS, 'minute']
+  return `INSERT INTO temp.hit_unfolded(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+}
+
+/** Makes the table `temp.hit_unfolded` with what is acknowledged and not in `hit`. Inside a transaction, with which it goes. */
+export function unfoldedTable(db: DatabaseSync): void {
+  db.exec('CREATE TEMP TABLE hit_unfolded AS SELECT *, 0 AS minute FROM hit WHERE 0')
+  const insert = db.prepare(insertUnfolded())
+  const values: number[] = new Array(ROW_NUMBERS + 2)
+  for (const sums of unfolded(db)) {
+    for (let row = 0; row < sums.size; row++) {
+      sums.write(row, values, 1)
+      values[0] = values[1]!
+      values[1] = sums.dimension(row)
+      values[ROW_NUMBERS + 1] = values[0]! * MINUTES_PER_HOUR + sums.minute(row)
+      insert.run(...values)
+    }
+  }
+}
 
 /** Looking one set of dimensions up at one time costs some microseconds: beyond so many it is cheaper to read them all. */
 const MOST_SEEKS = 400_000
@@ -172,4 +228,45 @@ function withJournal(table: HitTable): string {
   const time = timeColumn(table)
   const own = time === 'day' ? `hour / ${HOURS_PER_DAY} AS day` : time
   return `(SELECT ${time}, ${columns} FROM ${table} UNION ALL SELECT ${own}, ${columns} FROM temp.hit_unfolded)`
+}
+
+/** Readings of one answer. */
+const MOST_READINGS = 20
+
+/**
+ * Rows of an answer that is being handed out, `USAGE_BATCH` at a time: their reader works through a batch in one turn. Each
+ * reading looks through all that the rows are made of, so there are only so many, however many rows, and the time grows with their
+ * number alone.
+ */
+export class AnswerRows {
+  readonly #reader: Pick<UsageReader, 'numbers'>
+  readonly #query: UsageQuery
+  readonly #journal: boolean
+  readonly #names: readonly Hit[]
+  #read = 0
+  #rows: readonly Hit[] = []
+  #given = 0
+
+  constructor(reader: Pick<UsageReader, 'names' | 'numbers'>, query: UsageQuery, journal: boolean) {
+    this.#reader = reader
+    this.#query = query
+    this.#journal = journal
+    this.#names = reader.names(query, journal)
+  }
+
+  /** The next rows; undefined after the last. */
+  next(): Hit[] | undefined {
+    // Rows may have gone meanwhile.
+    while (this.#given >= this.#rows.length) {
+      if (this.#read >= this.#names.length) return undefined
+      const size = Math.max(USAGE_BATCH, Math.ceil(this.#names.length / MOST_READINGS))
+      const some = this.#names.slice(this.#read, this.#read + size)
+      this.#read += size
+      this.#given = 0
+      this.#rows = this.#reader.numbers(this.#query, some, this.#journal)
+    }
+    const batch = this.#rows.slice(this.#given, this.#given + USAGE_BATCH)
+    this.#given += USAGE_BATCH
+    return batch
+  }
 }

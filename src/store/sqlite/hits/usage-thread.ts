@@ -3,8 +3,7 @@ import { fault } from '../../../errors/fault.ts'
 import type { Hit } from '../../../model/analytics/hit.ts'
 import { serveThread } from '../../../model/threads/thread-rpc.ts'
 import { openReadable } from '../connection/database.ts'
-import { AnswerRows } from './answer-rows.ts'
-import { type UsageReader, usageReader } from './read-usage.ts'
+import { AnswerRows, type UsageReader, usageReader } from './read-usage.ts'
 import type { UsageAnswer, UsageAsk } from './usage-link.ts'
 
 /** Answers that are handed out at the same time; beyond, the oldest is lost. */

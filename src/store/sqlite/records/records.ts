@@ -11,11 +11,11 @@ import {
   prepareRecordQuery,
   toRecord,
 } from '../../prepare/prepare-records.ts'
+import { statementsOf } from '../connection/database.ts'
 import { reading } from '../connection/faults.ts'
 import type { Sql } from '../documents/list-plan.ts'
 import { runInSlices } from '../writer/maintenance-schedule.ts'
 import type { Write } from '../writer/messages.ts'
-import { statementsOf } from '../writer/statements.ts'
 
 const SEARCH = 'record_search'
 const BY_REQUEST_ID = 'record_by_request_id'

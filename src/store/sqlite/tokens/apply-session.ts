@@ -4,8 +4,7 @@ import type { Millis } from '../../../model/time/clock.ts'
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
 import type { PreparedRow, PreparedSession } from '../../prepare/prepare.ts'
 import { keyIndexEntries } from '../../prepare/session-filter.ts'
-import { REF } from '../migrations/schema.ts'
-import { OF_HASH } from '../migrations/schema-sessions.ts'
+import { OF_HASH, REF } from '../migrations/schema.ts'
 
 export interface SessionRows {
   /** @throws Fault `already_exists`, `not_found` */

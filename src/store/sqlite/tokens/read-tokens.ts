@@ -9,11 +9,10 @@ import {
   prepareSessionFilter,
   type SessionCondition,
 } from '../../prepare/session-filter.ts'
+import { statementsOf } from '../connection/database.ts'
 import { reading } from '../connection/faults.ts'
 import type { Sql } from '../documents/list-plan.ts'
-import { REF } from '../migrations/schema.ts'
-import { OF_HASH } from '../migrations/schema-sessions.ts'
-import { statementsOf } from '../writer/statements.ts'
+import { OF_HASH, REF } from '../migrations/schema.ts'
 import { isEvicted } from './apply-session.ts'
 import {
   difference,

@@ -13,7 +13,7 @@ import {
   type TransferTableName,
 } from '../../ports/transfer.ts'
 import { latin1 } from '../../prepare/cells.ts'
-import { loadedSession } from '../../prepare/loaded-session.ts'
+import { loadedSession } from '../../prepare/prepare.ts'
 import { declareFiled, documentFiler, openReadable } from '../connection/database.ts'
 import { storeFault } from '../connection/faults.ts'
 import { createPrivateFile, fileExists, folderPaths, prepareFolder } from '../connection/folder.ts'
