@@ -6,8 +6,10 @@ import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts
 import { redirectTextOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
 import type { Call } from '../routes/call.ts'
-import { moment, webAddress } from '../routes/text-forms.ts'
+import { moment, webAddress, webAddressIfAny } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
+
+const JWKS_URI = 'Address of these keys, instead of `jwks`.'
 
 const members = {
   client_id: Type.String({ description: 'Client id. Absent in a new client: one is made.' }),
@@ -49,7 +51,7 @@ const members = {
 /** Members that some clients have. */
 export const OPTIONAL_MEMBERS = {
   jwks: Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' }),
-  jwks_uri: webAddress('Address of these keys, instead of `jwks`.'),
+  jwks_uri: webAddress(JWKS_URI),
   certificate: Type.String({ description: 'SHA-256 thumbprint of its certificate, for `tls_client_auth`.' }),
   grant_types: Type.Array(Type.String(), { description: 'Grants that it may use. Absent: those of the API.' }),
   scope: Type.String({ description: 'Scopes that it may ask for, with spaces. Absent: those of the API.' }),
@@ -62,6 +64,7 @@ export const OPTIONAL_MEMBERS = {
 export const SENT_MEMBERS = {
   ...members,
   ...OPTIONAL_MEMBERS,
+  jwks_uri: webAddressIfAny(JWKS_URI),
   auth_method: Type.Enum(CLIENT_MEMBERS.auth_method.enum, { description: CLIENT_MEMBERS.auth_method.description }),
   grant_types: Type.Array(Type.Enum(CLIENT_OPTIONS.grant_types.items.enum), {
     description: 'Grants that it may use. Absent: those of the API.',

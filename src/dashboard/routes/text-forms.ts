@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { describedAs } from '../../model/openapi/component-schemas.ts'
+import { ALSO, describedAs } from '../../model/openapi/component-schemas.ts'
 
 // Texts of a form. In bodies what they must be is checked where they are read, in words of its own; the document says it beforehand.
 
@@ -18,6 +18,10 @@ export const emailAddress = (description: string, options: { readonly maxLength?
 
 /** An address with its scheme. */
 export const webAddress = (description?: string) => textOf({ format: 'uri' }, description)
+
+/** The same in a body where a blank is none: programs write a value for every member that they know. */
+export const webAddressIfAny = (description: string) =>
+  textOf({ format: 'uri', [ALSO]: [{ type: 'string', enum: [''] }] }, description)
 
 /** A storage id in an answer; `ifAny`: blank where there is none. */
 export const storageId = (description: string, { ifAny = false }: { readonly ifAny?: boolean } = {}) =>
