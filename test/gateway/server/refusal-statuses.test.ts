@@ -23,7 +23,7 @@ interface Expected {
   readonly challenge?: RegExp
 }
 
-/** Each refusal of the data plane: how it comes about, its answer by today's standards, and with `compat.legacy_statuses`. */
+/** Each refusal of the data plane: what causes it, its answer by today's standards, and with `compat.legacy_statuses`. */
 const REFUSALS: Readonly<Record<string, readonly [(world: Refusals) => Promise<Answer>, Expected, Expected]>> = {
   'no API has the path': [({ ask }) => ask('/none/'), { status: 404 }, { status: 404, text: 'Not Found' }],
   'no credential at an API for tokens': [
