@@ -44,8 +44,10 @@ export interface KindIndexes {
 export interface SharedIds {
   /** Of the notes about deleted ones. */
   readonly noun: TombstoneNoun
-  /** Unique index, and the member that it is of; absent = the storage id alone. */
-  readonly own?: { readonly index: string; readonly member: string }
+  /** True where callers choose the storage id. */
+  readonly storage?: true
+  /** The unique index of another id that they choose. */
+  readonly index?: string
 }
 
 /** Characters of a text that are filed folded, and so found by a part. */
@@ -100,7 +102,7 @@ const placed = (body: JsonObject) => (typeof body.place === 'string' ? placeKeys
 export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   /** Body: `StoredApi` of model/apis/definition/stored-api.ts. */
   api: {
-    sharedIds: { noun: 'api_id', own: { index: 'api_id', member: 'api_id' } },
+    sharedIds: { noun: 'api_id', storage: true, index: 'api_id' },
     unique: { api_id: text('api_id') },
     lookup: {
       org_id: text('org_id'),
@@ -133,7 +135,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `Policy`. `id` is what keys refer to, within an organisation: two organisations may use one id. */
   policy: {
-    sharedIds: { noun: 'policy_id' },
+    sharedIds: { noun: 'policy_id', storage: true },
     unique: { org_policy: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
     lookup: {
       org_id: text('org_id'),
@@ -161,6 +163,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `OAuthClient` of model/oauth-clients/oauth-client.ts. */
   oauth_client: {
+    sharedIds: { noun: 'client_id', index: 'client_id' },
     unique: {
       /** Programs before registrations were distinguished find the first one of an id. */
       client_id: (body) => clientKey(body as unknown as OAuthClient),
@@ -177,7 +180,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** A webhook. Its name is how callers find it again. */
   hook: {
-    sharedIds: { noun: 'hook' },
+    sharedIds: { noun: 'hook', storage: true },
     undoneBy: 'hooks',
     unique: {},
     lookup: { org_id: text('org_id') },
@@ -185,7 +188,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `Asset` of model/assets/asset.ts. `id` is unique in an organisation. */
   asset: {
-    sharedIds: { noun: 'asset_id' },
+    sharedIds: { noun: 'asset_id', storage: true },
     unique: { org_asset: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
     lookup: { org_id: text('org_id'), id: text('id'), kind: text('kind') },
     sorted: { name_folded: folded('name') },
@@ -201,7 +204,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** An identity profile of single sign-on: its sign-in addresses name it by `ID` alone. */
   idp_profile: {
-    sharedIds: { noun: 'profile_id', own: { index: 'id', member: 'ID' } },
+    sharedIds: { noun: 'profile_id', index: 'id' },
     unique: { id: text('ID') },
     lookup: { org_id: text('OrgID') },
     sorted: { name_folded: folded('Name') },

@@ -17,6 +17,7 @@ export type TombstoneNoun =
   | 'policy_id'
   | 'asset_id'
   | 'profile_id'
+  | 'client_id'
   | 'hook'
   | 'organisation'
 

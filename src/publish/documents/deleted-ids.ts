@@ -45,12 +45,25 @@ export async function checkDeletedIds(parts: DeletedIdParts, changes: readonly C
     const { kind, id } = change
     if ((await parts.documents.get(kind, id)) !== undefined) continue
     const body = change.body as JsonObject
-    const orgId = orgOf(body)
-    if (await isDeletedElsewhere(parts, kind, id, orgId)) throw fault('revision_conflict')
-    const own = shared.own === undefined ? id : String(body[shared.own.member] ?? '')
-    if (own !== id && (await isDeletedElsewhere(parts, kind, own, orgId)))
-      throw fault('already_exists', `${kind}: ${shared.own!.index}`)
+    for (const { id: named, index } of idsIn(kind, id, body))
+      if (await isDeletedElsewhere(parts, kind, named, orgOf(body)))
+        throw index === undefined ? fault('revision_conflict') : fault('already_exists', `${kind}: ${index}`)
   }
+}
+
+/** The shared ids of a document, each with the index of one that is not its storage id. */
+function idsIn(
+  kind: Kind,
+  id: string,
+  body: JsonObject,
+): { readonly id: string; readonly index: string | undefined }[] {
+  const shared = sharedIdsOf(kind)
+  const index = shared?.index
+  const own = index === undefined ? [] : [DOCUMENT_KINDS[kind]!.unique[index]!(body) ?? []].flat()
+  return [
+    ...(shared?.storage === true ? [{ id, index: undefined }] : []),
+    ...own.filter((each) => each !== id || shared?.storage !== true).map((each) => ({ id: each, index })),
+  ]
 }
 
 /** The ids of a deleted document that stay with its organisation. */
@@ -62,8 +75,7 @@ export function deletedIdsOf({ kind, id, body }: Pick<StoredDocument, 'kind' | '
   const shared = sharedIdsOf(kind)
   const orgId = orgOf(body)
   if (shared === undefined || orgId === '') return []
-  const own = shared.own === undefined ? id : String(body[shared.own.member] ?? id)
-  return [...new Set<string>([id, own])].map((named) => ({ noun: shared.noun, named, orgId }))
+  return idsIn(kind, id, body).map((each) => ({ noun: shared.noun, named: each.id, orgId }))
 }
 
 /** The note that keeps an id for the organisation that deleted it. */

@@ -10,6 +10,7 @@ import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
 import { maskIn, mergeSecrets } from '../../model/secrets/secret-places.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
+import { isDeletedElsewhere } from '../documents/deleted-ids.ts'
 import { auditOf, clockOf, withLock } from '../documents/parts.ts'
 import { policyIdsIn } from '../policies/policy-ids.ts'
 import { changesWithClient } from '../portal/developers/apps-of-developer.ts'
@@ -117,7 +118,7 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
   })
   const others = await registrationsOf(parts, clientId)
   await checkFree(parts, clientId, registration, others)
-  const registrationId = registrationIdFor(draft, registration, others)
+  const registrationId = await registrationIdFor(parts, draft, { clientId, registration, others })
   const now = clockOf(parts).wall()
   const client = withFields(blank(clientId, registration, now, body), fields, draft.redirectOptional === true)
   checkKeyAddress(parts, client)
@@ -304,16 +305,27 @@ async function checkFree(
   }
 }
 
-/** The id of a new registration among those of its client id; empty for the first. */
-function registrationIdFor(
+/** The id of a new registration among those of its client id, and those that another organisation may put back; empty for the first. */
+async function registrationIdFor(
+  parts: ClientParts,
   { registrationId }: ClientDraft,
-  { apiIds, byPolicy }: Registration,
-  others: readonly StoredDocument<'oauth_client'>[],
-): string {
-  const isFree = (id: string) => !others.some(({ body }) => (body.registration_id ?? '') === id)
+  {
+    clientId,
+    registration: { orgId, apiIds, byPolicy },
+    others,
+  }: {
+    readonly clientId: string
+    readonly registration: Registration
+    readonly others: readonly StoredDocument<'oauth_client'>[]
+  },
+): Promise<string> {
   const place = apiIds[0] ?? byPolicy
-  const free = [registrationId ?? '', '', place].find(isFree)
-  return free ?? `${place}.${randomBytes(8).toString('hex')}`
+  for (const id of [registrationId ?? '', '', place]) {
+    if (others.some(({ body }) => (body.registration_id ?? '') === id)) continue
+    const key = clientKey({ client_id: clientId, registration_id: id })
+    if (!(await isDeletedElsewhere(parts, CLIENT_KIND, key, orgId))) return id
+  }
+  return `${place}.${randomBytes(8).toString('hex')}`
 }
 
 /** Refuses another id or secret: a read can be sent back, and blank is unchanged. @throws Fault `oauth_client_invalid` (400) */

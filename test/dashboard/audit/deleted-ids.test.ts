@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { purgeTombstones } from '../../../src/publish/documents/purge-tombstones.ts'
 import { defined, rights } from '../../worlds/base/definitions.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
-import { openUndoWorld, type UndoWorld } from '../../worlds/dashboard/undo-world.ts'
+import { definition as oauthDefinition, openUndoWorld, type UndoWorld } from '../../worlds/dashboard/undo-world.ts'
 
 const STORAGE_ID = '65a00000000000000000abcd'
 const DAY_MS = 86_400_000
@@ -18,7 +18,9 @@ const definition = (id: string, path = `/${id}/`) => defined({ id, path, url: 'h
 
 /** How an object of a kind is made with ids of the caller's choice, and where it is deleted. */
 interface Chosen {
-  readonly path: string
+  readonly path: string | ((which: string) => string)
+  /** An API that each of the two organisations needs before. */
+  readonly api?: (which: string) => JsonObject
   /** `which` makes other members than the ids differ. */
   readonly body: (which: string) => JsonObject
   readonly remove: string
@@ -50,6 +52,14 @@ const CHOSEN: Readonly<Record<string, readonly Chosen[]>> = {
     },
   ],
   idp_profile: [{ path: '/api/tib/profiles', body: () => PROFILE, remove: '/api/tib/profiles/taken' }],
+  oauth_client: [
+    {
+      path: (which) => `/api/apis/oauth/${which}`,
+      api: (which) => ({ api_definition: oauthDefinition(which, '') }),
+      body: () => ({ client_id: 'taken', redirect_uri: 'https://app.test/cb' }),
+      remove: '/api/apis/oauth/first/taken',
+    },
+  ],
   hook: [
     {
       path: '/api/hooks',
@@ -74,23 +84,32 @@ test('every kind whose ids are those of the installation is tried', () => {
   const shared = Object.entries(DOCUMENT_KINDS).filter(([, { sharedIds }]) => sharedIds !== undefined)
   assert.deepEqual(Object.keys(CHOSEN).toSorted(), shared.map(([kind]) => kind).toSorted())
   for (const [kind, { unique, sharedIds }] of Object.entries(DOCUMENT_KINDS))
-    if ('api_id' in unique || 'id' in unique) assert.notEqual(sharedIds?.own, undefined, kind)
+    for (const index of ['api_id', 'id', 'client_id']) if (index in unique) assert.equal(sharedIds?.index, index, kind)
 })
 
 for (const [kind, ways] of Object.entries(CHOSEN))
   describe(kind, () => {
-    for (const [number, { path, body, remove }] of ways.entries())
+    for (const [number, { path, api, body, remove }] of ways.entries())
       test(`${kind} ${number}: a deleted id stays with its organisation, and looks used`, async (t) => {
         const w = await openUndoWorld(t)
         const orgId = await w.organisation()
         const other = await w.user({ IsAdmin: 'admin' }, { orgId })
+        const pathOf = (which: string) => (typeof path === 'string' ? path : path(which))
+        for (const [as, which] of [
+          [w.admin, 'first'],
+          [other, 'second'],
+        ] as const)
+          if (api !== undefined) {
+            const made = await w.call('POST', '/api/apis', { as, body: api(which) })
+            assert.equal(made.status, 200, made.text)
+          }
         const make = async () => {
-          const answer = await w.call('POST', path, { as: w.admin, body: body('first') })
+          const answer = await w.call('POST', pathOf('first'), { as: w.admin, body: body('first') })
           assert.ok(answer.status < 300, answer.text)
         }
         await make()
         const { id } = (await storedOf(w, kind, w.orgId))!
-        const take = () => w.call('POST', path, { as: other, body: body('second') })
+        const take = () => w.call('POST', pathOf('second'), { as: other, body: body('second') })
         const there = await take()
         const given = await storedOf(w, kind, orgId)
         assert.notEqual(given?.id, id)

@@ -246,3 +246,24 @@ test('a check reports for each API what its write would, without conflicts with 
     assert.deepEqual(await checked(other, [], keys), [])
   }
 })
+
+test('a check of a thousand definitions lets other calls be answered meanwhile', async (t) => {
+  const { dashboard, post } = await world(t)
+  const apis = Array.from({ length: 1000 }, (_, index) => {
+    const id = `moved-${index}`
+    return { id, format: 'oas', definition: defined({ id, url: 'http://127.0.0.1:1', keyIn: 'Authorization' }) }
+  })
+  let [isDone, answered] = [false, 0]
+  const check = post('/api/moves/check', { apis }).finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    await dashboard.call('GET', '/hello')
+    if (!isDone) answered++
+  }
+  assert.deepEqual(rowsOf(await check, 'obstacles'), [])
+  assert.ok(answered >= 5, String(answered))
+  const more = await post('/api/moves/check', { apis: [...apis, ...apis] })
+  assert.equal(more.status, 400)
+  assert.match(more.text, /more than 1000 entries/)
+})
