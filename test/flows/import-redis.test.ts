@@ -87,6 +87,7 @@ test('the report says what is taken, changed and refused, shows no secret, and c
     '! policy lost: has rights only on APIs that are not there',
     '! OAuth client old-app at API nowhere: is of an API that is not there',
     '! OAuth client lost: names policy nobody, which is not there',
+    '! OAuth client several: has several redirect addresses in one field: name with --redirect-separator what parts them',
     '! key murmur32:1111aaaa: names policies that are not there: nobody',
     '! key murmur32:2222aaaa: is a master key, which opens everything: make one with rights or policies',
     '! key murmur32:3333aaaa: is an access token of OAuth client old-app, which asks for another',
@@ -95,7 +96,7 @@ test('the report says what is taken, changed and refused, shows no secret, and c
     `! OAuth client large at API books: meta_data.team: ${LOST}`,
     '! key murmur32:d27112b5: is a basic user, whose name its hash does not tell: create it again',
     '! 1 refresh token of OAuth clients: are not taken, people sign in again',
-    '10 to take, of them 8 with changes, 11 refused, 0 there already.',
+    '10 to take, of them 8 with changes, 12 refused, 0 there already.',
     `Keys of its organisation ${ORG} become keys of your organisation.`,
     'Nothing was changed: --yes does it.',
   ])

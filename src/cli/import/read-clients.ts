@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { holdsSeveral } from '../../model/oauth-clients/redirect-uri.ts'
 import { identityOf, textAt } from '../moves/kind.ts'
 import { CLIENTS } from '../moves/kind-clients.ts'
 import type { Read } from './candidate.ts'
@@ -47,6 +48,11 @@ function readOne(
   if (policy !== named) changes.push(`policy ${named} is named ${policy}`)
   const redirect = firstText(sent, 'redirect_uri', 'redirecturi')
   const redirects = (separator === '' ? [redirect] : redirect.split(separator)).map((each) => each.trim())
+  if (separator === '' && holdsSeveral(redirect)) {
+    const why = 'has several redirect addresses in one field: name with --redirect-separator what parts them'
+    read.refused.push({ from, why })
+    return
+  }
   const metadata = sent.meta_data ?? sent.metadata
   const body = CLIENTS.normal({
     client_id: clientId,

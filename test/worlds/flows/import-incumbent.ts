@@ -97,6 +97,7 @@ export async function startIncumbent(t: TestContext, keys: readonly OldKey[]): P
     ['oauth-data.books.oauth-clientid.old-app', CLIENT],
     ['oauth-data.nowhere.oauth-clientid.old-app', CLIENT],
     ['oauth-data.books.oauth-clientid.lost', CLIENT.replace('5ead7120575961000181867e', 'nobody')],
+    ['oauth-data.books.oauth-clientid.several', CLIENT.replace('/cb', '/cb,https://other.example/cb')],
     ['oauth-data.books.oauth-refresh.ZjAwZA==', '{}'],
     ['unrelated', 'x'],
   ]

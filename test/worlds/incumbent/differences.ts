@@ -69,6 +69,15 @@ export const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
+    name: 'Custom domains',
+    there:
+      'a domain of a definition counts only where the gateway has `enable_custom_domains`; else the API is served at every host',
+    here: 'an API with a domain is served at that domain alone; take the domain out, or switch it off, where the gateway before ignored it',
+    why: 'what a definition limits to a host stays so',
+    met: (replayed) =>
+      replayed.here.status === 404 && reachedThere(replayed) && (classicOf(replayed, 'domain') ?? '') !== '',
+  },
+  {
     name: 'Listen paths end at a slash',
     there: '`/a` also serves `/ab`, and a placeholder takes more than a segment',
     here: 'not found: a listen path is a number of whole segments',
@@ -207,6 +216,16 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'a request without a body is within every limit',
     serves: true,
     met: (replayed) => statusThere(replayed) === 411,
+  },
+  {
+    name: 'Size limits of requests whose method has no body',
+    there: 'are not looked at for GET, HEAD, DELETE, OPTIONS and TRACE',
+    here: 'hold for every method',
+    why: 'an upstream reads the body of such a request too',
+    met: (replayed) =>
+      statusThere(replayed) === 200 &&
+      /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(methodOf(replayed)) &&
+      replayed.here.body.includes('Request is too large'),
   },
   {
     name: 'Size limits of paths',

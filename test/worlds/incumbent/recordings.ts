@@ -75,12 +75,21 @@ interface ClassicTopic {
 /** Requests that the upstreams of this replay, which are Node's, refuse: methods that nobody registered, and bytes beyond ASCII in a query. */
 const NOT_FOR_NODE = /^FOO |^\S+ [^ ]*\?[^ ]*[^\0-\x7f]/
 
-/** The recordings at classic definitions, a gateway each. */
+/** The id of a definition in either format. */
+function idOf(document: JsonObject): string {
+  if (!('openapi' in document)) return String(document.api_id)
+  const { info } = document[`x-${ALIAS}-api-gateway`] as { info: { id: string } }
+  return info.id
+}
+
+/** The recordings that have keys and policies, a gateway each: at classic definitions, and a set of both formats. */
 export function classicSetUps(): SetUp[] {
-  const topics = ['./classic.json', './siblings.json'].flatMap((name) => read(name) as ClassicTopic[])
+  const topics = ['./classic.json', './siblings.json', './stranger.json'].flatMap(
+    (name) => read(name) as ClassicTopic[],
+  )
   return topics.flatMap(({ topic, setups, cases }) =>
     setups.map(({ defs, policies, keys, calls }, at) => ({
-      definitions: defs.map((document) => ({ id: String(document.api_id), document })),
+      definitions: defs.map((document) => ({ id: idOf(document), document })),
       policies,
       keys,
       calls,

@@ -34,7 +34,7 @@ export async function replay(
       const path = 'openapi' in document ? 'apis/oas' : 'apis'
       const { status, text } = await gateway.svc('POST', `/${ALIAS}/${path}`, fill(document))
       if (status !== 200) refused.set(id, text)
-      else if (converted) await convert(gateway, id)
+      else if (converted && path === 'apis') await convert(gateway, id)
     }
     const make = async (method: string, path: string, body: JsonObject): Promise<JsonObject> => {
       const { status, text } = await gateway.svc(method, path, fill(body))
