@@ -37,8 +37,7 @@ export async function openTransferTarget(settings: StoreSettings): Promise<Moved
 }
 
 async function openServers({ postgres_url: url, redis_url }: StoreSettings) {
-  const { RedisCounters } = await import('../store/redis/counters.ts')
-  const { redisQuotas } = await import('../store/redis/counters.ts')
+  const { RedisCounters, redisQuotas } = await import('../store/redis/counters.ts')
   const counters = new RedisCounters({ url: redis_url })
   try {
     await counters.check()

@@ -46,7 +46,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       ['restore gatehouse.backup --identity backup.key', 'loads it with its secrets'],
     ],
     exits: { 0: 'restored, or with --dry-run: it could be', 1: 'refused or failed, with the reason' },
-    run: async (context) => (await import('./restore.ts')).restore(context),
+    run: async (context) => (await import('./backup.ts')).restore(context),
   },
   {
     name: 'migrate-store',

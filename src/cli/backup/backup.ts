@@ -3,13 +3,14 @@ import { Socket } from 'node:net'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
-import { type BackupOptions, backupTo, backupToFile, sealedSecrets } from '../../process/backup.ts'
+import { openSealed } from '../../model/secrets/recipient-seal.ts'
+import { type BackupOptions, backupTo, backupToFile, SECRETS_PLACE, sealedSecrets } from '../../process/backup.ts'
+import { restoreFile } from '../../process/restore.ts'
 import { yieldToTraffic } from '../../runtime/background-priority.ts'
 import { TRANSFER_PARTS } from '../../store/ports/transfer.ts'
 import type { CommandContext } from '../commands/command.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
-import { recipientOf } from '../moves/options.ts'
-import { archiveJson, archiveLines, fileOf } from './report.ts'
+import { recipientOf, sealIdentityOf } from '../moves/options.ts'
 
 const STDOUT = 1
 /** `gatehouse backup`: writes all data of the installation into one archive. */
@@ -63,4 +64,77 @@ function standardOutput(stop: AbortSignal): (bytes: Uint8Array) => Promise<void>
       if (failure !== undefined) return fail(failure)
       stream.write(bytes, (error) => (error ? fail(error) : done()))
     })
+}
+
+/** The result of a backup or a restore. */
+interface ArchiveReport {
+  readonly file: string
+  readonly counts: Readonly<Record<string, number>>
+  readonly kinds: Readonly<Record<string, number>>
+  readonly revision: number
+  readonly checksum: string
+  readonly bytes?: number
+  readonly dry_run?: boolean
+}
+
+/** For programs. */
+function archiveJson({ file, counts, kinds, revision, checksum, bytes, dry_run }: ArchiveReport): string {
+  return JSON.stringify({ file, revision, checksum, bytes, dry_run, counts, kinds })
+}
+
+/** For people: what is in it, and what to compare it by. */
+function archiveLines(title: string, { counts, kinds, revision, checksum, bytes }: ArchiveReport): string[] {
+  const rows = Object.entries({ ...kinds, ...omit(counts, 'document') })
+  const width = Math.max(0, ...rows.map(([name]) => name.length))
+  return [
+    ...rows.map(([name, count]) => `  ${name.padEnd(width)}  ${count.toLocaleString('en-US')}`),
+    `${title}: revision ${revision}${bytes === undefined ? '' : `, ${bytes.toLocaleString('en-US')} bytes`}, checksum ${checksum}`,
+  ]
+}
+
+function omit(counts: Readonly<Record<string, number>>, name: string): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([table]) => table !== name))
+}
+
+/** The file that a command names, by an option or alone. @throws Fault `option_invalid` */
+function fileOf({ options, words }: CommandContext, option: 'input' | 'output'): string {
+  const named = options[option]
+  const [file = '', ...more] = [...(typeof named === 'string' ? [named] : []), ...words]
+  if (file === '' || more.length > 0) throw fault('option_invalid', 'name one file')
+  return file
+}
+
+/** `gatehouse restore`: loads an archive into an empty store. */
+export async function restore(context: CommandContext): Promise<number> {
+  const { options, env, cwd, print } = context
+  const file = fileOf(context, 'input')
+  // Checked as a whole before anything is written, hence read twice.
+  if (file === '-') throw fault('option_invalid', 'restore reads a file, not standard input: save the backup first')
+  const { config } = loadConfig(context)
+  const identity = options.identity === undefined ? undefined : sealIdentityOf(options, env)
+  const dryRun = options['dry-run'] === true
+  const json = options.json === true
+  const units = { check: 'bytes', restore: 'rows' }
+  let progress = openProgress({ unit: units.check, json })
+  const { end, checksum, revision } = await stoppable('the restore was stopped; the store is empty', (stop) =>
+    restoreFile(resolve(cwd, file), {
+      storage: config.storage,
+      ...(identity && { openSealed: (sealed) => openSealed(identity, SECRETS_PLACE, sealed) }),
+      ...{ dryRun, stop },
+      onStep(step, total) {
+        progress.end()
+        progress = openProgress({ unit: units[step], json })
+        progress.begin(step, total)
+      },
+      onProgress: (done) => progress.advance(done),
+    }),
+  ).finally(() => progress.end())
+  const { counts, kinds } = end
+  const result = { file, counts, kinds, checksum, revision, dry_run: dryRun }
+  if (json) print(archiveJson(result))
+  else {
+    const title = dryRun ? `${file} can be restored; nothing was written` : `restored ${file}; start the server`
+    for (const line of archiveLines(title, result)) print(line)
+  }
+  return 0
 }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { percentile } from '../../model/analytics/histogram.ts'
-import { type Hit, HOUR_MS, type Latency } from '../../model/analytics/hit.ts'
+import { type Hit, HOUR_MS, type Latency, percentile } from '../../model/analytics/hit.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { UsagePer } from '../../store/ports/ports.ts'
 import { moment } from '../routes/text-forms.ts'

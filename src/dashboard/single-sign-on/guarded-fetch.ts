@@ -1,7 +1,7 @@
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { fault, toFault } from '../../errors/fault.ts'
-import { readWebhookTarget } from '../../model/webhooks/webhook-target.ts'
+import { readWebhookTarget } from '../../model/webhooks/hook.ts'
 import { pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
 
 export interface GuardedFetchOptions {

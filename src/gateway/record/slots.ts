@@ -1,7 +1,5 @@
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
-import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
-import type { Hit, Latency } from '../../model/analytics/hit.ts'
-import { HOUR_MS, MINUTE_MS, NO_MIN_MS } from '../../model/analytics/hit.ts'
+import { BUCKETS, bucketOf, type Hit, HOUR_MS, type Latency, MINUTE_MS, NO_MIN_MS } from '../../model/analytics/hit.ts'
 
 const SLOTS_PER_CHUNK = 512
 

@@ -2,6 +2,8 @@ import { foldingLetters, foldLetters } from '../text/fold.ts'
 import {
   type CharacterSet,
   complementOf,
+  escapesOf,
+  isBare,
   NAMED_SETS,
   PERL_SETS,
   propertySet,
@@ -9,7 +11,6 @@ import {
   withCases,
   within,
 } from './character-sets.ts'
-import { escapesOf, isBare } from './escaped-sets.ts'
 import { escaped, literal, type PatternPiece, type Reader } from './pattern-reader.ts'
 import { encodedPath } from './readable-path.ts'
 

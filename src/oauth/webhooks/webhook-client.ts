@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { Fault } from '../../errors/fault.ts'
-import { readWebhookTarget } from '../../model/webhooks/webhook-target.ts'
+import { readWebhookTarget } from '../../model/webhooks/hook.ts'
 import { type PinnedOptions, pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
 import type { WebhookMessage } from './webhook-messages.ts'
 

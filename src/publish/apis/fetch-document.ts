@@ -1,7 +1,7 @@
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { Fault, fault } from '../../errors/fault.ts'
-import { readWebhookTarget } from '../../model/webhooks/webhook-target.ts'
+import { readWebhookTarget } from '../../model/webhooks/hook.ts'
 import { type PinnedOptions, pinnedLookup } from '../documents/pinned-lookup.ts'
 
 export interface FetchOptions extends PinnedOptions {

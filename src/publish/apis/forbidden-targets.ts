@@ -6,7 +6,7 @@ import type { Flaw, TreePath } from '../../model/apis/definition/tree.ts'
 import { readKeyAddress } from '../../model/authentication/jwt-key.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { readSocketUrl } from '../../model/network/socket-url.ts'
-import { isPublicAddress } from '../../model/webhooks/webhook-target.ts'
+import { isPublicAddress } from '../../model/webhooks/hook.ts'
 
 const UNLISTED = 'is a Unix socket that gateway.upstream_sockets does not list'
 

@@ -1,6 +1,6 @@
 import { lookup as lookUp } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { refusePrivate } from '../../model/webhooks/webhook-target.ts'
+import { refusePrivate } from '../../model/webhooks/hook.ts'
 
 export interface PinnedOptions {
   /** True = loopback, link-local and private addresses too. */

@@ -1,7 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { DIMENSIONS, type HitDimensions } from '../../model/analytics/dimensions.ts'
-import { BUCKETS } from '../../model/analytics/histogram.ts'
-import { type Hit, type Latency, MINUTES_PER_HOUR } from '../../model/analytics/hit.ts'
+import { BUCKETS, type Hit, type Latency, MINUTES_PER_HOUR } from '../../model/analytics/hit.ts'
 
 /** Separates the dimensions of a row and the rows; never occurs inside one. */
 const SEPARATOR = '\0'

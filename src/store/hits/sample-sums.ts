@@ -1,7 +1,15 @@
 import { fault } from '../../errors/fault.ts'
 import { DIMENSIONS, type HitDimensions, NO_DIMENSIONS } from '../../model/analytics/dimensions.ts'
-import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
-import { type Hit, HOUR_MS, type Latency, MINUTE_MS, MINUTES_PER_HOUR, NO_MIN_MS } from '../../model/analytics/hit.ts'
+import {
+  BUCKETS,
+  bucketOf,
+  type Hit,
+  HOUR_MS,
+  type Latency,
+  MINUTE_MS,
+  MINUTES_PER_HOUR,
+  NO_MIN_MS,
+} from '../../model/analytics/hit.ts'
 import { type HitSamples, SAMPLE_WORDS, TIME_BITS } from '../../model/analytics/hit-samples.ts'
 import type { HitDimension } from '../ports/ports.ts'
 import { LATENCY_NUMBERS } from './hit-pack.ts'

@@ -1,5 +1,5 @@
 import { HIT_DIMENSIONS } from '../../model/analytics/dimensions.ts'
-import { BUCKETS } from '../../model/analytics/histogram.ts'
+import { BUCKETS } from '../../model/analytics/hit.ts'
 import type { Revision } from './changes.ts'
 
 // How all data of a store moves: into an archive, out of one, or from one kind of store into another. A store is a few tables of

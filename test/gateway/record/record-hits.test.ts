@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { HitBook } from '../../../src/gateway/record/hit-book.ts'
 import type { HitDimensions } from '../../../src/model/analytics/dimensions.ts'
-import { bucketOf } from '../../../src/model/analytics/histogram.ts'
-import { type Hit, LATENCY_BOUNDS_MS, MINUTE_MS, NO_MIN_MS } from '../../../src/model/analytics/hit.ts'
+import { bucketOf, type Hit, LATENCY_BOUNDS_MS, MINUTE_MS, NO_MIN_MS } from '../../../src/model/analytics/hit.ts'
 import { dimensions, HOUR_MS, merged, NOON, rowId, ScriptedHits } from '../../worlds/gateway/scripted-hits.ts'
 
 function single(d: HitDimensions, status: number, totalMs: number, upstreamMs: number, wallMs: number): Hit {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { toOas } from '../../../src/model/apis/convert/convert.ts'
-import { readErrorOverrides } from '../../../src/model/apis/read/read-error-overrides.ts'
+import { readErrorOverrides } from '../../../src/model/apis/read/read-classic.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { BoundedExpression } from '../../../src/model/patterns/bounded-expression.ts'
 import { classic } from '../../worlds/base/definitions.ts'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketOf, percentile } from '../../../src/model/analytics/histogram.ts'
-import { LATENCY_BOUNDS_MS, type Latency, NO_MIN_MS } from '../../../src/model/analytics/hit.ts'
+import { bucketOf, LATENCY_BOUNDS_MS, type Latency, NO_MIN_MS, percentile } from '../../../src/model/analytics/hit.ts'
 
 function latencyOf(values: readonly number[]): Latency {
   const buckets = new Array<number>(LATENCY_BOUNDS_MS.length + 1).fill(0)

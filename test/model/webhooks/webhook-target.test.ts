@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isPublicAddress, readWebhookTarget, refusePrivate } from '../../../src/model/webhooks/webhook-target.ts'
+import { isPublicAddress, readWebhookTarget, refusePrivate } from '../../../src/model/webhooks/hook.ts'
 
 const REFUSED = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255'],

@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { makeLimit } from '../../../src/model/limits/limit.ts'
 import { clockSince } from '../../../src/model/time/clock.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
+import { SharedTables } from '../../../src/store/memory/shared-counters.ts'
 import type { SharedCountMemory } from '../../../src/store/memory/shared-counts.ts'
-import { SharedTables } from '../../../src/store/memory/shared-tables.ts'
 import { seeded } from './naive.ts'
 
 /** The data that a counting thread is started with. */

@@ -3,10 +3,16 @@ import { isMethodOn } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { servedClassic } from '../convert/convert.ts'
-import { authToClassic, isSchemeOn } from '../convert/convert-auth.ts'
+import {
+  authToClassic,
+  groupsOf,
+  isSchemeOn,
+  isSectionOn,
+  namesOfGroups,
+  offersChoice,
+} from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import type { Pair } from '../convert/convert-pairs.ts'
-import { groupsOf, isSectionOn, namesOfGroups, offersChoice } from '../convert/convert-schemes.ts'
 import { EXTENSION, flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { type Flaw, member, type TreePath } from '../definition/tree.ts'
 import { AUTH_SWITCHES, methodOfIdentity, methodsOf, schemeNames } from '../read/read-auth.ts'

@@ -5,9 +5,8 @@ import { CONTEXT_NAMES, contextNamesIn, contextNamesInTemplate, isContextName } 
 import { isCredentialName } from '../../secrets/redact-traffic.ts'
 import { atOnce, type PausedWork, partByPart } from '../../threads/paused-work.ts'
 import { servedClassic } from '../convert/convert.ts'
-import { isSchemeOn } from '../convert/convert-auth.ts'
+import { isSchemeOn, namesOfGroups } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
-import { namesOfGroups } from '../convert/convert-schemes.ts'
 import type { ApiDocument } from '../definition/api.ts'
 import {
   EXTENSION,

@@ -11,13 +11,14 @@ import { refuseUnsupported, type UnsupportedFeature, unsupportedFeaturesOf } fro
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
 import { withSavableFields, writtenFieldFlaws } from '../check/written-fields.ts'
 import { servedClassic } from '../convert/convert.ts'
+import { operationsOf } from '../convert/convert-operations.ts'
 import type { Api, ApiDocument } from '../definition/api.ts'
 import { metadataOfApi } from '../definition/api-metadata.ts'
 import { EXTENSION, extensionOf, flagOf, isEmpty, objectOf } from '../definition/members.ts'
 import type { ListenPlace } from '../definition/template.ts'
-import { type Flaw, member } from '../definition/tree.ts'
-import type { Described } from '../openapi/described.ts'
-import { describedBy } from '../openapi/read-described.ts'
+import { type Flaw, member, type TreePath } from '../definition/tree.ts'
+import type { Described, DescribedOperation } from '../openapi/described.ts'
+import { ExampleMaker } from '../openapi/example-of-schema.ts'
 import { corsFlaws, idleCorsFlaws, withSavableCors } from './cors.ts'
 import { readingClassic, readListenPlace } from './read-classic.ts'
 
@@ -212,4 +213,21 @@ export function asSavable(format: 'classic' | 'oas', definition: JsonObject): Sa
     saved.changes.push(...changed.changes)
   }
   return saved
+}
+
+/** Creates the index of a document's operations at its first use. */
+function describedBy(document: JsonObject, root: TreePath): Described {
+  const examples = new ExampleMaker(document, root)
+  let index: Map<string, DescribedOperation> | undefined
+  const find = (method: string, path: string) => {
+    index ??= new Map(
+      operationsOf(document).map((operation) => {
+        const itemAt = ['paths', operation.path]
+        const at = [...itemAt, operation.method.toLowerCase()]
+        return [`${operation.method} ${operation.path}`, { document, root, at, itemAt, examples }]
+      }),
+    )
+    return index.get(`${method} ${path}`)
+  }
+  return { find, list: () => operationsOf(document) }
 }

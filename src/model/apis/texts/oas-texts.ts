@@ -1,11 +1,140 @@
 import type { Scheme } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import type { MemberTexts } from './member-texts.ts'
-import { OAS_MIDDLEWARE_TEXTS } from './oas-middleware-texts.ts'
+
+const NOT_SERVED = 'Refused where it is asked for.'
+const GLOBAL = 'middleware.global'
+const OPERATION = 'middleware.operations.*'
+const TOOL = 'middleware.mcpTools.*'
+/** Descriptions of `middleware`. */
+const OAS_MIDDLEWARE_TEXTS: MemberTexts = {
+  [GLOBAL]: 'For all requests of the API.',
+  [`${GLOBAL}.cors`]:
+    'CORS: the gateway answers preflight requests of browsers, and removes the CORS headers of the upstream.',
+  [`${GLOBAL}.cors.allowedOrigins`]:
+    'Origins: `https://app.example.com`, or `https://*.example.com` for subdomains. Empty or `*`: any, without credentials.',
+  [`${GLOBAL}.cors.allowedMethods`]: 'Methods. `*`: those that the preflight asks for.',
+  [`${GLOBAL}.cors.allowedHeaders`]: 'Request headers. `*`: those that the preflight asks for.',
+  [`${GLOBAL}.cors.exposedHeaders`]: 'Response headers that scripts can read.',
+  [`${GLOBAL}.cors.allowCredentials`]: 'true: cookies and credentials are allowed. Needs origins by name.',
+  [`${GLOBAL}.cors.maxAge`]: 'Seconds for which browsers keep the answer to a preflight. 0: not sent.',
+  [`${GLOBAL}.cors.optionsPassthrough`]: 'true: the upstream answers preflights of allowed origins.',
+  [`${GLOBAL}.cors.debug`]: 'Without effect. Accepted from definitions of the incumbent.',
+  [`${GLOBAL}.cache`]: 'Response cache (RFC 9111).',
+  [`${GLOBAL}.cache.timeout`]: 'Seconds for which answers are stored. 0: only for operations with a time of their own.',
+  [`${GLOBAL}.cache.cacheAllSafeRequests`]:
+    'true: answers to GET and HEAD on all paths. Else of operations with `cache`.',
+  [`${GLOBAL}.cache.cacheResponseCodes`]: 'Statuses that are stored. Empty: those that RFC 9110 lets caches store.',
+  [`${GLOBAL}.cache.cacheByHeaders`]: 'Request headers that separate answers, besides those in `Vary`.',
+  [`${GLOBAL}.cache.enableUpstreamCacheControl`]:
+    'true: the upstream alone decides how long, by `Cache-Control` and its like.',
+  [`${GLOBAL}.cache.controlTTLHeaderName`]: 'Header of the upstream with the seconds. It goes before `Cache-Control`.',
+  [`${GLOBAL}.cache.shareBetweenKeys`]: 'true: callers with different keys get the same stored answers.',
+  [`${GLOBAL}.cache.storeSetCookie`]: 'true: answers that set cookies are stored, with the cookies.',
+  [`${GLOBAL}.cache.staleWhileRevalidate`]:
+    'Seconds for which an expired answer is sent while a new one is fetched (RFC 5861).',
+  [`${GLOBAL}.cache.staleIfError`]: 'Seconds for which an expired answer is sent while the upstream fails (RFC 5861).',
+  [`${GLOBAL}.compression`]: 'Compression of answers.',
+  [`${GLOBAL}.compression.encodings`]: 'Encodings in order of preference: `zstd`, `br`, `gzip`.',
+  [`${GLOBAL}.compression.minimumBytes`]: 'Answers with fewer bytes are sent as they are.',
+  '.transformRequestHeaders': 'Adds and removes headers of the request.',
+  '.transformResponseHeaders': 'Adds and removes headers of the response.',
+  '.add':
+    'Headers that are set. Values can have variables: `$svc_meta.NAME`, and with `contextVariables` `$svc_context.NAME`.',
+  '.add[].name': 'Name of the header.',
+  '.add[].value': 'Value of the header.',
+  '.remove': 'Names of headers that are removed.',
+  [`${GLOBAL}.trafficLogs`]: 'Analytics: counts the requests of the API.',
+  [`${GLOBAL}.trafficLogs.tagHeaders`]: 'Request headers whose values become tags in analytics.',
+  [`${GLOBAL}.trafficLogs.customRetentionPeriod`]: `Retention of this API alone. ${NOT_SERVED} Use \`analytics.retention_days\`.`,
+  [`${GLOBAL}.contextVariables`]:
+    'Values of the request (`$svc_context.NAME`) in header edits, URL rewrites and templates.',
+  '.requestSizeLimit': 'Largest body of a request (413).',
+  '.requestSizeLimit.value': 'Bytes. 0: no limit of its own.',
+  [`${GLOBAL}.ignoreCase`]: 'Rules of operations ignore the letter case of paths.',
+  [`${GLOBAL}.skipRateLimit`]: 'true: rate limits of keys and policies do not apply to this API.',
+  [`${GLOBAL}.skipQuota`]: 'true: quotas of keys and policies do not apply to this API.',
+  [`${GLOBAL}.onStoreFailure`]:
+    'When the store of the counters is away: `refuse` (503, default), or `allow` at the rate of before.',
+  [`${GLOBAL}.skipQuotaReset`]: 'true: saving a key does not restart its quota.',
+  [`${GLOBAL}.pluginConfig`]: 'Settings of the plugins of the API.',
+  [`${GLOBAL}.pluginConfig.driver`]: 'Language of the plugins: `typescript`.',
+  [`${GLOBAL}.pluginConfig.data`]: 'Configuration that plugins can read.',
+  [`${GLOBAL}.pluginConfig.data.value`]: 'Free members.',
+  [`${GLOBAL}.prePlugins`]: 'Plugins that run before authentication.',
+  [`${GLOBAL}.postAuthenticationPlugins`]: 'Plugins that run after authentication.',
+  [`${GLOBAL}.postPlugins`]: 'Plugins that run before the request goes to the upstream.',
+  [`${GLOBAL}.responsePlugins`]: 'Plugins that run on the response.',
+  '.functionName': 'Name of the exported function.',
+  '.path': 'Path of the module, below `gateway.modules.path`.',
+  '.requireSession': 'Without effect. Accepted from definitions of the incumbent.',
+  '.rawBodyOnly': 'Without effect. Accepted from definitions of the incumbent.',
+  '.bodyLimitBytes': 'Largest body that the plugin gets, in bytes.',
+  'middleware.operations': 'For single operations, by `operationId`.',
+  [`${OPERATION}.allow`]: 'Allow list: with one, only operations with `allow` can be called (403).',
+  [`${OPERATION}.block`]: 'Block list: the operation cannot be called (403).',
+  [`${OPERATION}.ignoreAuthentication`]: 'The operation asks for no credential.',
+  '.ignoreCase': 'true: the letter case of the path does not count.',
+  [`${OPERATION}.internal`]: 'Only other APIs (`svc://`) reach the operation.',
+  [`${OPERATION}.rateLimit`]: 'Rate limit of the operation, for all callers together (429).',
+  [`${OPERATION}.enforceTimeout`]: 'Longest wait for the first byte of an answer (504).',
+  [`${OPERATION}.enforceTimeout.value`]: 'The time in seconds. `duration` goes before it.',
+  [`${OPERATION}.circuitBreaker`]: 'Circuit breaker: answers 503 for a time when the upstream fails.',
+  [`${OPERATION}.circuitBreaker.threshold`]: 'Share of failed requests that opens it, above 0 to 1.',
+  [`${OPERATION}.circuitBreaker.sampleSize`]: 'Number of the last requests that are looked at.',
+  [`${OPERATION}.circuitBreaker.coolDownPeriod`]: 'Seconds for which it stays open.',
+  [`${OPERATION}.circuitBreaker.halfOpenStateEnabled`]:
+    'true: then one request tries, and the others wait for its outcome. Else all pass at once.',
+  [`${OPERATION}.urlRewrite`]: 'URL rewrite: asks the upstream for another path, or another API.',
+  [`${OPERATION}.urlRewrite.pattern`]:
+    'Regular expression (RE2) that is looked for in path and query. A request without it is not rewritten.',
+  '.rewriteTo': 'Path, URL or `svc://API_ID/path` to ask for. `$1` to `$99` are groups of the pattern.',
+  [`${OPERATION}.urlRewrite.triggers`]: 'Other targets under conditions: the first trigger that holds counts.',
+  [`${OPERATION}.urlRewrite.triggers[].condition`]: '`any` or `all` of the rules must hold.',
+  [`${OPERATION}.urlRewrite.triggers[].rules`]: 'The rules.',
+  [`${OPERATION}.urlRewrite.triggers[].rules[].in`]: 'Where the rule looks.',
+  [`${OPERATION}.urlRewrite.triggers[].rules[].name`]: 'Name of the header, parameter or member.',
+  [`${OPERATION}.urlRewrite.triggers[].rules[].pattern`]: 'Regular expression (RE2) for the value.',
+  [`${OPERATION}.urlRewrite.triggers[].rules[].negate`]: 'true: the rule holds where the value does not match.',
+  [`${OPERATION}.validateRequest`]: 'Validates parameters and body against the OpenAPI document.',
+  [`${OPERATION}.validateRequest.errorResponseCode`]: 'Status of the refusal. Absent: 422.',
+  [`${OPERATION}.validateRequest.fillDefaults`]:
+    'true: the upstream gets the `default` of what the request leaves out.',
+  [`${OPERATION}.mockResponse`]: 'Mock response: the gateway answers without the upstream.',
+  [`${OPERATION}.mockResponse.code`]: 'Status of the answer.',
+  [`${OPERATION}.mockResponse.body`]: 'Body of the answer.',
+  [`${OPERATION}.mockResponse.headers`]: 'Headers of the answer.',
+  [`${OPERATION}.mockResponse.fromOASExamples`]: 'Takes the answer from the examples of the OpenAPI document.',
+  [`${OPERATION}.mockResponse.fromOASExamples.code`]: 'Status whose example is taken.',
+  [`${OPERATION}.mockResponse.fromOASExamples.contentType`]: 'Media type of the example.',
+  [`${OPERATION}.mockResponse.fromOASExamples.exampleName`]: 'Name of the example.',
+  [`${OPERATION}.cache`]: 'Stores answers of the operation. Needs the cache of the API to be on.',
+  [`${OPERATION}.cache.timeout`]: 'Seconds. 0: those of the API.',
+  [`${OPERATION}.cache.cacheByRegex`]: `Key from the body. ${NOT_SERVED}`,
+  [`${OPERATION}.cache.cacheResponseCodes`]: 'Statuses that are stored. Empty: those of the API.',
+  [`${OPERATION}.trackEndpoint`]: 'Analytics count the operation by itself.',
+  [`${OPERATION}.doNotTrackEndpoint`]: 'Analytics do not count the operation.',
+  [`${OPERATION}.transformRequestMethod`]: 'Changes the HTTP method for the upstream.',
+  [`${OPERATION}.transformRequestMethod.toMethod`]: 'The method that the upstream gets.',
+  '.transformRequestBody': 'Rewrites the body of the request with a template.',
+  '.transformResponseBody': 'Rewrites the body of the response with a template.',
+  '.format': '`json` or `xml`: how the body is read.',
+  '.transformRequestBody.path': `File of the template. ${NOT_SERVED}`,
+  '.transformResponseBody.path': `File of the template. ${NOT_SERVED}`,
+  '.transformRequestBody.body': 'Template in base64 (Go text/template).',
+  '.transformResponseBody.body': 'Template in base64 (Go text/template).',
+  '.enableSession': 'true: the template sees the metadata of the session (`._svc_meta`).',
+  [`${OPERATION}.virtualEndpoint`]: `JavaScript in place of the upstream. ${NOT_SERVED}`,
+  [`${OPERATION}.postPlugins`]: `Plugins of one operation. ${NOT_SERVED}`,
+  'middleware.mcpTools': 'Rules for tools of an MCP server behind the API, by the exact name of the tool.',
+  [`${TOOL}.allow`]: 'Allow list: with one, all other tools are blocked.',
+  [`${TOOL}.block`]: 'The tool cannot be called.',
+  [`${TOOL}.rateLimit`]: 'Rate limit of the tool, for all callers together.',
+  [`${TOOL}.trackEndpoint`]: 'Analytics count the tool by itself.',
+}
 
 const AUTHENTICATION = 'server.authentication'
 const SCHEME = `${AUTHENTICATION}.securitySchemes.*`
-const NOT_SERVED = 'Refused where it is asked for.'
 
 /** The path of a member of a scheme in the extension: '' = of the scheme itself. A path that begins with a dot is the end of several. */
 export function schemePath({ declaration, config }: Scheme, path: string): string {

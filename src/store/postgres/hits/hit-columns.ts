@@ -1,6 +1,5 @@
 import { HIT_DIMENSIONS } from '../../../model/analytics/dimensions.ts'
-import { BUCKETS } from '../../../model/analytics/histogram.ts'
-import type { Hit, Latency } from '../../../model/analytics/hit.ts'
+import { BUCKETS, type Hit, type Latency } from '../../../model/analytics/hit.ts'
 import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
 import { DIMENSION_COLUMNS, type HitTable, timeColumn } from '../../hits/hit-times.ts'
 import { readDimensions } from '../../hits/sample-sums.ts'

@@ -3,7 +3,7 @@ import { type Fault, fault, toFault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
 import { FROZEN_STORE, outboxHealth, type PartHealth } from '../../../model/nodes/health.ts'
 import type { Clock } from '../../../model/time/clock.ts'
-import { oldestWaiting } from '../tokens/read-outbox.ts'
+import { oldestWaiting } from '../tokens/outbox.ts'
 import type { Parts } from '../writer/parts.ts'
 import { freezeReader } from './freeze.ts'
 

@@ -21,7 +21,7 @@ import { lockFolder } from '../connection/lock.ts'
 import { fillRollUps } from '../hits/hit-tables.ts'
 import { migrate } from '../migrations/schema.ts'
 import { sessionRows } from '../tokens/apply-session.ts'
-import { insertSql, storedColumns } from './tables.ts'
+import { insertSql, storedColumns } from './snapshot.ts'
 
 /** Behind the name of a database that is being filled: one of a process that was killed is no store. */
 const DRAFT = '.loading'

@@ -2,14 +2,58 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../../errors/fault.ts'
 import { SAMPLE_WORDS } from '../../../model/analytics/hit-samples.ts'
-import type { MovedSource, StoreHead, TransferRow, TransferTableName } from '../../ports/transfer.ts'
+import {
+  columnsOf,
+  type MovedSource,
+  type StoreHead,
+  type TransferRow,
+  type TransferTableName,
+} from '../../ports/transfer.ts'
 import { openReadable } from '../connection/database.ts'
 import { reading } from '../connection/faults.ts'
 import { freezeFile, freezeReader } from '../connection/freeze.ts'
 import { journalReader } from '../hits/hit-journal.ts'
 import { MIGRATIONS, readVersion } from '../migrations/schema.ts'
 import { readSavedQuotas } from '../quotas/quota-journal.ts'
-import { selectSql } from './tables.ts'
+
+/** Columns of this store that have another name than in a transfer. */
+const NAMES: Readonly<Partial<Record<TransferTableName, Readonly<Record<string, string>>>>> = {
+  session: { number: 'row' },
+  audit: { number: 'row' },
+  hit_dimension: { number: 'row' },
+  hit_source: { at_s: 'at' },
+  record: { number: 'row' },
+}
+
+/** The order of each table that has one: that of its rows, without sorting them. */
+const ORDER: Readonly<Partial<Record<TransferTableName, string>>> = {
+  session: 'row',
+  delivery: 'id',
+  audit: 'row',
+  audit_change: 'audit, row',
+  hit_dimension: 'row',
+  hit_journal: 'row',
+}
+
+/** The columns of a table as this store names them. */
+export function storedColumns(table: TransferTableName): string[] {
+  return columnsOf(table).map(([name]) => NAMES[table]?.[name] ?? name)
+}
+
+/** Reads all rows of a table that this store has as it is: not quotas, whose journal has to be added. */
+function selectSql(table: TransferTableName): string {
+  const order = ORDER[table]
+  const tail = order === undefined ? '' : ` ORDER BY ${order}`
+  if (table !== 'record') return `SELECT ${storedColumns(table).join(', ')} FROM ${table}${tail}`
+  const own = storedColumns(table).filter((name) => name !== 'request' && name !== 'response')
+  return `SELECT ${own.map((name) => `r.${name}`).join(', ')}, d.request, d.response
+    FROM record r LEFT JOIN record_detail d ON d.record = r.row ORDER BY r.row`
+}
+
+/** Adds a row to a table, with a value for each of `columns`. `replaces`: instead of one with the same key. */
+export function insertSql(table: string, columns: readonly string[], replaces = false): string {
+  return `INSERT ${replaces ? 'OR REPLACE ' : ''}INTO ${table}(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+}
 
 const BATCH_ROWS = 200
 

@@ -12,9 +12,9 @@ import {
 } from '../../prepare/prepare.ts'
 import { ANY_VERSION } from '../../prepare/prepare-tickets.ts'
 import type { AuditRows } from '../audit/apply-audit.ts'
-import type { DeliveryRows } from '../tokens/apply-delivery.ts'
 import type { SessionRows } from '../tokens/apply-session.ts'
 import type { TicketRows } from '../tokens/apply-ticket.ts'
+import type { DeliveryRows } from '../tokens/outbox.ts'
 
 /**
  * Writes one commit inside an open transaction; answers the hashes of the sessions that went with families, as strings of

@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Millis } from '../../../model/time/clock.ts'
 import { PeriodicJob } from '../../../runtime/periodic-job.ts'
-import type { DeliveryRows } from '../tokens/apply-delivery.ts'
 import type { SessionRows } from '../tokens/apply-session.ts'
 import type { TicketRows } from '../tokens/apply-ticket.ts'
+import type { DeliveryRows } from '../tokens/outbox.ts'
 
 /** How long a round may delete; what it changed must be committed as well. */
 const ROUND_MS = 4

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Millis } from '../../../model/time/clock.ts'
-import type { DeliveryRow, Outbox } from '../../ports/ports.ts'
-import { wellFormed } from '../../prepare/cells.ts'
+import { DEAD_RETENTION_MS, type DeliveryRow, type Outbox } from '../../ports/ports.ts'
+import { hashBytes, wellFormed } from '../../prepare/cells.ts'
 import { pageSize } from '../../prepare/list-query.ts'
+import type { PreparedDelivery, PreparedSettlement } from '../../prepare/prepare-tickets.ts'
 import { reading } from '../connection/faults.ts'
 
 const COLUMNS = 'id, dead, queue, next_at, attempts, created_at, error, sealed'
@@ -59,5 +60,40 @@ function toDelivery(row: Record<string, unknown>): DeliveryRow {
     nextAt: row.next_at as number,
     dead: row.dead === 1,
     error: row.error as string,
+  }
+}
+
+export interface DeliveryRows {
+  put(delivery: PreparedDelivery): void
+  /** A message that is not there any more is no error. */
+  settle(settlement: PreparedSettlement): void
+  /** Deletes at most so many of those that were given up and are too old by now; answers how many. */
+  purge(now: Millis, limit: number): number
+}
+
+/** Prepares the statements that write the outbox inside an open transaction. */
+export function deliveryRows(db: DatabaseSync): DeliveryRows {
+  const insert = db.prepare(`INSERT INTO delivery(dead, queue, next_at, attempts, created_at, error, sealed)
+    VALUES (0, ?, 0, 0, ?, '', ?)`)
+  const remove = db.prepare('DELETE FROM delivery WHERE id = ?')
+  const failed = db.prepare(
+    'UPDATE delivery SET dead = 0, attempts = attempts + 1, next_at = ?, error = ? WHERE id = ?',
+  )
+  const died = db.prepare('UPDATE delivery SET dead = 1, attempts = attempts + 1, error = ? WHERE id = ?')
+  const again = db.prepare('UPDATE delivery SET dead = 0, attempts = 0, next_at = ? WHERE id = ?')
+  const purge = db.prepare(
+    'DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE dead = 1 AND created_at < ? LIMIT ?)',
+  )
+  return {
+    purge: (now, limit) => purge.run(now - DEAD_RETENTION_MS, limit).changes as number,
+    put({ queue, createdAt, sealed }) {
+      insert.run(queue, createdAt, hashBytes(sealed))
+    },
+    settle({ id, outcome }) {
+      if (outcome.is === 'delivered') remove.run(id)
+      else if (outcome.is === 'failed') failed.run(outcome.nextAt, outcome.error, id)
+      else if (outcome.is === 'dead') died.run(outcome.error, id)
+      else again.run(outcome.nextAt, id)
+    },
   }
 }
