@@ -6,6 +6,7 @@ const NOT_SERVED = 'Refused where it is asked for.'
 const GLOBAL = 'middleware.global'
 const OPERATION = 'middleware.operations.*'
 const TOOL = 'middleware.mcpTools.*'
+
 /** Descriptions of `middleware`. */
 const OAS_MIDDLEWARE_TEXTS: MemberTexts = {
   [GLOBAL]: 'For all requests of the API.',
