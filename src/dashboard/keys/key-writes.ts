@@ -4,8 +4,10 @@ import { withoutHidden } from '../../model/keys/key.ts'
 import { liftedLimits } from '../../model/limits/limit-parts.ts'
 import { checkSession, SESSION_SCHEMA, type Session } from '../../model/sessions/session.ts'
 import { bringsPassword, createBasicUser, isBasicUser, updateBasicUser } from '../../publish/keys/basic-auth-users.ts'
+import { type KeyPlace, replacedKey } from '../../publish/keys/find-key.ts'
 import { areKeyless } from '../../publish/keys/keyless.ts'
 import { createKey, deleteKey, type KeyDraft, type SavedKey, updateKey } from '../../publish/keys/keys.ts'
+import type { WarnedRights } from '../../publish/sessions/explicit-rights.ts'
 import { sessionUpdateOf } from '../../publish/sessions/quotas.ts'
 import { applyPolicies } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
@@ -22,24 +24,24 @@ const MALFORMED = 'User/Key object validation failed, most likely malformed inpu
 
 /** Makes a random key. @throws Fault `body_refused`, `key_invalid`, `rights_missing`, `key_needless` (400), `not_owner` (401) */
 export async function createRandomKey(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { draft, warnings } = await draftOf(parts, call)
+  const { draft, warnings } = await draftOf(parts, call, {})
   const saved = await createKey(parts, draft)
-  return warned(await shown(parts, call, saved, saved.key ?? ''), warnings)
+  return warned(await shown(parts, call, saved, saved.key ?? ''), warnings())
 }
 
 /** Makes a key of the caller's choice, or replaces it. @throws besides Fault `key_not_owned` (400) */
 export async function createChosenKey(parts: DashboardParts, call: Call, key: string): Promise<Answer> {
   if (isQueryFlag(call, 'hashed')) throw fault('query_invalid', 'A key is created by its value, not by its hash.')
-  const { draft, warnings } = await draftOf(parts, call)
+  const { draft, warnings } = await draftOf(parts, call, { key })
   const saved = await createKey(parts, { ...draft, key, within: call.actor!.orgId })
-  return warned(await shown(parts, call, saved, key), warnings)
+  return warned(await shown(parts, call, saved, key), warnings())
 }
 
 /** Makes a basic user, or replaces it. @throws besides Fault `password_invalid` (400), `passwords_busy` (503) */
 export async function createNamedUser(parts: DashboardParts, call: Call, name: string): Promise<Answer> {
-  const { draft, warnings } = await draftOf(parts, call)
+  const { draft, warnings } = await draftOf(parts, call, { name })
   const saved = await createBasicUser(parts, { ...draft, name })
-  return warned(await shown(parts, call, saved, name), warnings)
+  return warned(await shown(parts, call, saved, name), warnings())
 }
 
 /** True for a session of a basic-auth user, whose name takes the position of the key. */
@@ -53,14 +55,16 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
   const written = await sessionUpdateOf(parts, keptOf(call, row), row, withheldFrom(call.visibility))
-  const { body: sent, warnings } = await vendorRights(parts, written, { schema: SESSION_SCHEMA, before: row.body })
+  const { body: sent, warnings } = await vendorRights(parts, written, {
+    ...{ schema: SESSION_SCHEMA, orgId: row.orgId, before: row.body },
+  })
   const session = await withinVisibility(parts, call, sent, row)
   const isShared = await checkForeignRightsUnchanged(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
   const save = isBasicUser(row) ? updateBasicUser : updateKey
   const saved = await save(parts, change).catch(gone)
   const answer = await shown(parts, call, saved, key, by !== 'hash')
-  return warned(answer, [...warnings, ...liftedLimits(row.body, saved.session)])
+  return warned(answer, [...warnings(), ...liftedLimits(row.body, saved.session)])
 }
 
 function warned(answer: Answer, warnings: readonly JsonObject[]): Answer {
@@ -93,8 +97,14 @@ type SessionDraft = Required<Pick<KeyDraft, 'session' | 'checkReplaced' | 'keepQ
 async function draftOf(
   parts: DashboardParts,
   call: Call,
-): Promise<{ readonly draft: SessionDraft; readonly warnings: readonly JsonObject[] }> {
-  const { body, warnings } = await vendorRights(parts, checkedOf(call.object()), { schema: SESSION_SCHEMA })
+  place: KeyPlace,
+): Promise<{ readonly draft: SessionDraft; readonly warnings: WarnedRights['warnings'] }> {
+  const { orgId } = call.actor!
+  const sent = checkedOf(call.object())
+  const there = await replacedKey(parts, { ...sent, org_id: orgId }, place)
+  const { body, warnings } = await vendorRights(parts, sent, {
+    ...{ schema: SESSION_SCHEMA, orgId, before: there?.orgId === orgId ? there.body : undefined },
+  })
   const session = await withinVisibility(parts, call, body, undefined)
   const { merged } = await applyPolicies(parts, session as Session)
   if (await areKeyless(parts.documents, call.actor!.orgId, merged.rights.keys())) throw fault('key_needless')

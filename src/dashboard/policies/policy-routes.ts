@@ -95,11 +95,12 @@ function listRoutes(parts: DashboardParts): Route[] {
         const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
         const { body, warnings } = await vendorRights(parts, withOneState(sent, undefined), {
           schema: POLICY_SCHEMA,
+          orgId: call.actor!.orgId,
         })
         checkRightsVisible(call, {}, body)
         checkPolicyIdWasNotOfOthers(call, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
-        const all = [...warnings, ...(await missingApis(parts.documents, body))]
+        const all = [...warnings(), ...(await missingApis(parts.documents, body))]
         return ok(String(policy._id), null, all.length === 0 ? {} : { Warnings: all })
       },
     },
@@ -181,13 +182,16 @@ async function save(
 ) {
   const kept = restoreMaskedSecrets(sent, stored.body, 'policy_invalid')
   const whole = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
-  const { body, warnings: rewritten } = await vendorRights(parts, whole, { schema: POLICY_SCHEMA, before: stored.body })
+  const { org_id: orgId } = whole
+  const { body, warnings: rewritten } = await vendorRights(parts, whole, {
+    ...{ schema: POLICY_SCHEMA, orgId: typeof orgId === 'string' ? orgId : '', before: stored.body },
+  })
   checkRightsVisible(call, stored.body, body)
   if (!call.visibility.everything && changesMore(stored.body, body))
     checkSoleOwner(call.visibility, 'The policy', policyApisOf(stored.body))
   const wanted = named(stored, call)
   await updatePolicy(parts, wanted, body, call.actor!.email, rulesOf(parts))
-  const warnings = [...rewritten, ...warningsOf(body), ...(await missingApis(parts.documents, body))]
+  const warnings = [...rewritten(), ...warningsOf(body), ...(await missingApis(parts.documents, body))]
   return ok('Data updated', null, warnings.length === 0 ? {} : { Warnings: warnings })
 }
 

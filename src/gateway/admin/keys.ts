@@ -15,11 +15,12 @@ import {
   isBasicUser,
   updateBasicUser,
 } from '../../publish/keys/basic-auth-users.ts'
+import { type KeyPlace, replacedKey } from '../../publish/keys/find-key.ts'
 import { createKey, deleteKey, rawKeyOf, type SavedKey, setKeyPolicies, updateKey } from '../../publish/keys/keys.ts'
 import { rotateKey } from '../../publish/keys/rotate-key.ts'
 import { inItsOrganisation } from '../../publish/organisations/organisation-of.ts'
 import { findPolicy } from '../../publish/policies/policy-ids.ts'
-import type { ExplicitRights } from '../../publish/sessions/explicit-rights.ts'
+import type { WarnedRights } from '../../publish/sessions/explicit-rights.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
@@ -63,24 +64,25 @@ export function keyRoutes(parts: AdminParts): AdminRoute[] {
 }
 
 async function createRandom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const { body: session, warnings } = await sentRights(parts, request, await request.ofOrganisation(), OF_KEY)
+  const { body: session, warnings } = await newRights(parts, request, await request.ofOrganisation(), {})
   const saved = await createKey(publishParts(parts), {
     session,
     keepQuota: request.flag('suppress_reset'),
     actor: request.actor,
   })
   await waitUntilServed(parts, saved.revision)
-  return saidOf(saved, saved.key ?? '', 'added', warnings)
+  return saidOf(saved, saved.key ?? '', 'added', warnings())
 }
 
 /** A session with a password, or that was read of a user, is a user, whom the path names; any other is a key of the caller's choice. */
 async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by its value, not by its hash')
   const key = request.param('key')
-  const sent = await sentRights(parts, request, await request.ofOrganisation(), OF_KEY)
+  const body = await request.ofOrganisation()
+  const isOfUser = bringsPassword(body) || (body[USER_NAME] ?? '') !== '' || request.flag('username')
+  const sent = await newRights(parts, request, body, isOfUser ? { name: key } : { key })
+  if (isOfUser) return createNamed(parts, request, key, sent)
   const { body: session, warnings } = sent
-  const isOfUser = bringsPassword(session) || (session[USER_NAME] ?? '') !== ''
-  if (isOfUser || request.flag('username')) return createNamed(parts, request, key, sent)
   const saved = await createKey(publishParts(parts), {
     session,
     key,
@@ -88,7 +90,18 @@ async function createCustom(parts: AdminParts, request: AdminRequest): Promise<A
     actor: request.actor,
   })
   await waitUntilServed(parts, saved.revision)
-  return saidOf(saved, key, saved.created ? 'added' : 'modified', warnings)
+  return saidOf(saved, key, saved.created ? 'added' : 'modified', warnings())
+}
+
+/** The rights of a key or user that is new, or replaces the one at its place. */
+async function newRights(
+  parts: AdminParts,
+  request: AdminRequest,
+  body: JsonObject,
+  place: KeyPlace,
+): Promise<WarnedRights> {
+  const there = request.isAlias ? await replacedKey(publishParts(parts), body, place) : undefined
+  return sentRights(parts, request, body, { ...OF_KEY, before: there?.body })
 }
 
 /** The hash alone is the handle of a user, unless the installation shows keys: then it is the organisation and the name. */
@@ -96,7 +109,7 @@ async function createNamed(
   parts: AdminParts,
   request: AdminRequest,
   name: string,
-  { body: session, warnings }: ExplicitRights,
+  { body: session, warnings }: WarnedRights,
 ): Promise<AdminAnswer> {
   const saved = await createBasicUser(publishParts(parts), {
     name,
@@ -107,7 +120,7 @@ async function createNamed(
   await waitUntilServed(parts, saved.revision)
   const orgId = typeof saved.session.org_id === 'string' ? saved.session.org_id : ''
   const handle = parts.config.gateway.hash_keys ? '' : orgId + name
-  return saidOf(saved, handle, saved.created ? 'added' : 'modified', warnings)
+  return saidOf(saved, handle, saved.created ? 'added' : 'modified', warnings())
 }
 
 async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
@@ -127,7 +140,7 @@ async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const save = isBasicUser(row) ? updateBasicUser : updateKey
   const saved = await save(publishParts(parts), change)
   await waitUntilServed(parts, saved.revision)
-  return saidOf(saved, request.param('key'), 'modified', [...warnings, ...liftedLimits(row.body, saved.session)])
+  return saidOf(saved, request.param('key'), 'modified', [...warnings(), ...liftedLimits(row.body, saved.session)])
 }
 
 /** `api_id=-1` is the older way to say "from all APIs"; its answer has no body but `null`. */

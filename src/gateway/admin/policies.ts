@@ -47,7 +47,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
             ? await createPolicy(publish, body, request.actor)
             : await updatePolicy(publish, there, body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'added', warningsField([...warnings, ...(await warned(body))]))
+        return changed(id, 'added', warningsField([...warnings(), ...(await warned(body))]))
       },
     },
     {
@@ -73,7 +73,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
           ? await createPolicy(publish, { ...body, id: withId(body, named.id) }, request.actor)
           : await updatePolicy(publish, named, body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'modified', warningsField([...warnings, ...(await warned(body, before?.body))]))
+        return changed(id, 'modified', warningsField([...warnings(), ...(await warned(body, before?.body))]))
       },
     },
     {

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../model/json/json.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
 import { sessionMemberWarnings } from '../../model/sessions/member-warnings.ts'
-import { type ExplicitRights, explicitRights } from '../../publish/sessions/explicit-rights.ts'
+import { explicitRights, type WarnedRights } from '../../publish/sessions/explicit-rights.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 
@@ -14,13 +14,22 @@ export async function sentRights(
   request: AdminRequest,
   body: JsonObject,
   { schema, before }: { readonly schema: JsonObject; readonly before?: JsonObject | undefined },
-): Promise<ExplicitRights> {
-  const members = sessionMemberWarnings(body, schema)
+): Promise<WarnedRights> {
+  const members = () => sessionMemberWarnings(body, schema)
   if (!request.isAlias) return { body, warnings: members }
+  const orgId = organisationNamed(body.org_id, request.text('org_id'), before?.org_id)
   const { path_matching: matching } = parts.config.compat
-  const listenPathOf = (apiId: string) => parts.live.snapshot.apis.get(apiId)?.api.listenPath
-  const explicit = await explicitRights(parts.documents, body, { matching, before, listenPathOf })
-  return { body: explicit.body, warnings: [...members, ...explicit.warnings] }
+  const listenPathOf = (apiId: string) => {
+    const api = parts.live.snapshot.apis.get(apiId)?.api
+    return orgId === undefined || api?.orgId === orgId ? api?.listenPath : undefined
+  }
+  const explicit = await explicitRights(parts.documents, body, { matching, before, orgId, listenPathOf })
+  return { body: explicit.body, warnings: () => [...members(), ...explicit.warnings] }
+}
+
+/** The first organisation that is named; undefined = none is, and the references say which one it is. */
+function organisationNamed(...names: readonly (Json | undefined)[]): string | undefined {
+  return names.find((name) => typeof name === 'string' && name !== '') as string | undefined
 }
 
 /** The `warnings` of an answer; none where there is nothing to warn of. */

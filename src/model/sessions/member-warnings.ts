@@ -27,6 +27,8 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 
 /** Warnings that are listed one by one; of more only the number is. */
 const MOST_LISTED = 100
+/** Unknown names that are compared with the known ones, each of which takes as long as a hundred members. */
+const MOST_COMPARED = 100
 /** Shorter names are near too many others. */
 const SHORTEST_NAME = 6
 
@@ -37,15 +39,19 @@ const SHORTEST_NAME = 6
 export function sessionMemberFlaws(body: JsonObject, schema: JsonObject): Flaw[] {
   const rights = isObject(body.access_rights ?? null) ? Object.entries(body.access_rights as JsonObject) : []
   const [ofRight, ofLimit] = [rightSchema(schema), limitSchema(schema)]
+  const search = new NameSearch()
   const all = [
-    ...warningsAt(body, [], '', schema),
+    ...warningsAt(body, [], { prefix: '', schema, search }),
     ...rights.flatMap(([apiId, right]) => {
       if (!isObject(right)) return []
       const at = ['access_rights', apiId]
-      const own = warningsAt(right, at, 'access_rights.*.', ofRight)
+      const own = warningsAt(right, at, { prefix: 'access_rights.*.', schema: ofRight, search })
       const limit = right.limit ?? null
-      return isObject(limit) ? [...own, ...warningsAt(limit, [...at, 'limit'], 'access_rights.*.limit.', ofLimit)] : own
+      if (!isObject(limit)) return own
+      const place = { prefix: 'access_rights.*.limit.', schema: ofLimit, search }
+      return [...own, ...warningsAt(limit, [...at, 'limit'], place)]
     }),
+    ...search.flaws,
   ]
   const more = all.length - MOST_LISTED
   return more <= 0
@@ -58,14 +64,53 @@ export function sessionMemberWarnings(body: JsonObject, schema: JsonObject): { p
   return sessionMemberFlaws(body, schema).map(({ at, reason }) => ({ path: toWords(at), message: reason }))
 }
 
-function warningsAt(holder: JsonObject, at: readonly string[], prefix: string, schema: JsonObject): Flaw[] {
+/** A place of members: how `WITHOUT_EFFECT` names it, and the schema of what is there. */
+interface MemberPlace {
+  readonly prefix: string
+  readonly schema: JsonObject
+  readonly search: NameSearch
+}
+
+/** Looks for the known names that unknown ones are near to: once for each name, and for so many. */
+class NameSearch {
+  readonly #found = new Map<string, string | undefined>()
+  #first: readonly string[] | undefined
+  #missed = 0
+
+  near(
+    name: string,
+    at: readonly string[],
+    { prefix, known }: { prefix: string; known: JsonObject },
+  ): string | undefined {
+    const id = prefix + name
+    if (this.#found.has(id)) return this.#found.get(id)
+    if (this.#found.size === MOST_COMPARED) {
+      this.#first ??= [...at, name]
+      this.#missed++
+      return undefined
+    }
+    const near = nearest(name, Object.keys(known))
+    this.#found.set(id, near)
+    return near
+  }
+
+  /** Says of the names that were not looked for that they were not. */
+  get flaws(): Flaw[] {
+    if (this.#first === undefined) return []
+    const reason = `is the first of ${this.#missed} unknown members that were not looked at for misspelt names: ${MOST_COMPARED} others are unknown too`
+    return [{ at: this.#first, reason }]
+  }
+}
+
+function warningsAt(holder: JsonObject, at: readonly string[], { prefix, schema, search }: MemberPlace): Flaw[] {
   const known = propertiesOf(schema)
   return Object.entries(holder).flatMap(([name, value]) => {
     if (!isAskedFor(value)) return []
-    const why = WITHOUT_EFFECT[prefix + name]
-    if (why !== undefined) return [{ at: [...at, name], reason: `has no effect on this gateway: ${why}` }]
-    const near =
-      Object.hasOwn(known, name) || name.length < SHORTEST_NAME ? undefined : nearest(name, Object.keys(known))
+    // A name from outside may be one that every object has.
+    if (Object.hasOwn(WITHOUT_EFFECT, prefix + name))
+      return [{ at: [...at, name], reason: `has no effect on this gateway: ${WITHOUT_EFFECT[prefix + name]}` }]
+    if (Object.hasOwn(known, name) || name.length < SHORTEST_NAME) return []
+    const near = search.near(name, at, { prefix, known })
     return near === undefined
       ? []
       : [{ at: [...at, name], reason: `is a member that nothing here knows: did you mean "${near}"?` }]

@@ -12,8 +12,16 @@ export interface RightsRules {
   readonly matching: Containing
   /** The key or policy that is replaced; paths that it has already are not those of the vendor's program. */
   readonly before?: JsonObject | undefined
-  /** The listen path of an API that is not stored; absent = there are none. */
+  /** The organisation of the key or policy: APIs of others are as if they were not there. Absent = the writer may see all. */
+  readonly orgId?: string | undefined
+  /** The listen path of an API of `orgId` that is not stored; absent = there are none. */
   readonly listenPathOf?: (apiId: string) => string | undefined
+}
+
+/** A key or policy to be stored, with what to warn of once it is: members are looked at when the checks have bounded them. */
+export interface WarnedRights {
+  readonly body: JsonObject
+  readonly warnings: () => ExplicitRights['warnings']
 }
 
 /** A key or policy, with the warnings of what was written into it. */
@@ -36,7 +44,7 @@ const SAID: Readonly<Record<Containing, string>> = {
 export async function explicitRights(
   documents: Documents,
   body: JsonObject,
-  { matching, before = {}, listenPathOf = () => undefined }: RightsRules,
+  { matching, before = {}, orgId, listenPathOf = () => undefined }: RightsRules,
 ): Promise<ExplicitRights> {
   const rights = body.access_rights ?? null
   if (!isObject(rights)) return { body, warnings: [] }
@@ -45,7 +53,7 @@ export async function explicitRights(
   for (const [apiId, right] of Object.entries(rights)) {
     if (slice.isOver) await slice.next()
     if (matching === 'contains' || !isObject(right) || !Array.isArray(right.allowed_urls)) continue
-    const listenPath = listenPathOf(apiId) ?? (await storedListenPath(documents, apiId))
+    const listenPath = listenPathOf(apiId) ?? (await storedListenPath(documents, apiId, orgId))
     if (listenPath !== undefined) found.set(apiId, listenPath)
   }
   const known = isObject(before.access_rights ?? null) ? (before.access_rights as JsonObject) : {}
@@ -63,7 +71,12 @@ export async function explicitRights(
   return { body: { ...body, access_rights: written }, warnings }
 }
 
-async function storedListenPath(documents: Documents, apiId: string): Promise<string | undefined> {
+async function storedListenPath(
+  documents: Documents,
+  apiId: string,
+  orgId: string | undefined,
+): Promise<string | undefined> {
   const stored = await documents.find('api', 'api_id', apiId)
-  return stored === undefined ? undefined : listenPathIn(documentOf(stored.body).definition)
+  if (stored === undefined || (orgId !== undefined && (stored.body.org_id ?? '') !== orgId)) return undefined
+  return listenPathIn(documentOf(stored.body).definition)
 }

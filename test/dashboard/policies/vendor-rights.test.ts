@@ -59,3 +59,53 @@ for (const [word, written] of [
     assert.equal(await stored(), written)
   })
 }
+
+const RULES = { env: { SVC_COMPAT_PATHMATCHING: 'whole', SVC_COMPAT_VENDORALIASES: 'inc' } }
+
+test('rights on an API of another organisation are written out as on one that nobody has', async (t) => {
+  const { call, asked, api, policy, root } = await keyWorld(t, RULES)
+  await api('theirs', {
+    orgId: 'another',
+    definition: { proxy: { listen_path: '/secret-path/', target_url: 'http://a/' } },
+  })
+  await api('a')
+  await policy('p', ['a'])
+  for (const [method, path, more, shown] of [
+    ['PUT', `${POLICIES}/p`, policyOf('p', []), `${POLICIES}/p`],
+    ['PATCH', `${POLICIES}/p`, {}, `${POLICIES}/p`],
+    ['POST', POLICIES, undefined, `${POLICIES}/`],
+    ['POST', '/api/keys/key-of-many-letters', {}, '/api/keys/key-of-many-letters'],
+    ['PUT', '/api/keys/key-of-many-letters', {}, '/api/keys/key-of-many-letters'],
+    ['POST', '/api/keys/ann', { basic_auth_data: { password: 'a-long-password' } }, '/api/keys/ann?username=true'],
+  ] as const) {
+    const answers = new Set<string>()
+    for (const apiId of ['theirs', 'nobody']) {
+      const rights = { ...withUrl('a', SENT).access_rights, ...withUrl(apiId, SENT).access_rights }
+      const body = { ...(more ?? policyOf(`of-${apiId}`, [])), access_rights: rights }
+      const answer = await call(method, path, { as: root, body })
+      assert.equal(answer.status, 200, `${method} ${path} ${answer.text}`)
+      const read = await asked(200, 'GET', more === undefined ? `${shown}of-${apiId}` : shown, root)
+      assert.equal(urlOf((read.data as JsonObject | undefined) ?? read, apiId), '^/get$', `${method} ${path}`)
+      const { Warnings, warnings = Warnings } = answer.json as Record<string, JsonObject[]>
+      const own = warnings!.filter((each) => String(each.path).startsWith(`access_rights.${apiId}`))
+      answers.add(JSON.stringify(own).replaceAll(apiId, 'API'))
+    }
+    assert.equal(answers.size, 1, [...answers].join('\n'))
+  }
+})
+
+test('a key or user that is read and sent back with POST keeps its rights', async (t) => {
+  const { call, asked, api, root } = await keyWorld(t, RULES)
+  await api('a')
+  for (const [path, at, more] of [
+    ['/api/keys/key-of-many-letters', '/api/keys/key-of-many-letters', {}],
+    ['/api/keys/ann', '/api/keys/ann?username=true', { basic_auth_data: { password: 'a-long-password' } }],
+  ] as const) {
+    await call('POST', path, { as: root, body: { ...withUrl('a', SENT), ...more } })
+    const { data } = await asked(200, 'GET', at, root)
+    const back = await call('POST', path, { as: root, body: { ...(data as JsonObject), ...more } })
+    assert.equal(back.status, 200, back.text)
+    assert.equal((back.json as JsonObject).warnings, undefined, back.text)
+    assert.equal(urlOf((await asked(200, 'GET', at, root)).data as JsonObject, 'a'), urlOf(data as JsonObject, 'a'))
+  }
+})

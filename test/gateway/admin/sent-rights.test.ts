@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
-import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
+import { classicApi, oasApi } from '../../worlds/gateway/admin-fixtures.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
 const KEY = 'key-of-many-letters'
@@ -85,6 +85,12 @@ for (const matching of ['contains', 'begins', 'ends', 'whole'] as const) {
     const ours = await taken('GET', `/inc/keys/${KEY}`)
     assert.equal((await taken('PUT', `/inc/keys/${KEY}`, ours)).warnings, undefined)
     assert.deepEqual(await served(), FOUND.contains)
+    for (const named of [`keys/${KEY}`, 'keys/ann?username=true']) {
+      await taken('PUT', `/svc/${named}`, withRights())
+      const back = await taken('GET', `/inc/${named}`)
+      assert.equal((await taken('POST', `/inc/${named}`, back)).warnings, undefined, named)
+      assert.deepEqual(await listed(`/svc/${named}`), SENT, named)
+    }
   })
 }
 
@@ -102,4 +108,33 @@ test('rights on an API that is not there yet are written out once it is', async 
   assert.equal(early.url, '^/get$')
   await gate.svc('POST', '/svc/apis/oas', oasApi('books', '/books/', { id: 'books', guarded: true }))
   assert.equal((await send()).url, '^(?:/books)?/get$')
+})
+
+test('an API of another organisation than the body or the query names is as if it were not there', async (t) => {
+  const gate = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'inc', SVC_COMPAT_PATHMATCHING: 'whole' } })
+  t.after(() => gate.close())
+  for (const [id, org_id] of [
+    ['books', 'theirs'],
+    ['own', 'ours'],
+  ] as const)
+    await gate.svc('POST', '/svc/apis', classicApi(id, `/${id}/`, { api_id: id, org_id, use_keyless: false, auth: {} }))
+  const rights = Object.fromEntries(['own', 'books'].map((id) => [id, { api_id: id, allowed_urls: SENT }]))
+  const body = { ...withRights(), access_rights: rights }
+  const of = { ...body, org_id: 'ours' }
+  for (const [method, path, sent, shown] of [
+    ['POST', 'policies', { ...of, id: 'p', name: 'p' }, 'policies/p?org_id=ours'],
+    ['POST', 'policies?org_id=ours', { ...body, id: 'q', name: 'q' }, 'policies/q?org_id=ours'],
+    ['PUT', 'policies/p', { ...body, id: 'p', name: 'p' }, 'policies/p?org_id=ours'],
+    ['POST', `keys/${KEY}`, of, `keys/${KEY}`],
+    ['PUT', `keys/${KEY}?org_id=ours`, body, `keys/${KEY}`],
+    ['POST', 'keys/ann?org_id=ours', { ...body, ...USER, access_rights: rights }, 'keys/ann?username=true&org_id=ours'],
+  ] as const) {
+    const { status, text } = await gate.svc(method, `/inc/${path}`, sent)
+    assert.equal(status, 200, `${method} ${path}: ${text}`)
+    const { access_rights } = (await gate.svc('GET', `/svc/${shown}`)).json as {
+      access_rights: Record<string, { allowed_urls: { url: string }[] }>
+    }
+    const urls = Object.entries(access_rights).map(([id, { allowed_urls }]) => [id, allowed_urls[0]!.url])
+    assert.deepEqual(Object.fromEntries(urls), { own: '^(?:/own)?/get$', books: '^/get$' }, `${method} ${path}`)
+  }
 })
