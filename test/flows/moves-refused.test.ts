@@ -82,13 +82,14 @@ test('clashes in the target are refused by name', async (t) => {
   const foreign = await b.dashboard.admin(await b.dashboard.organisation())
   await b.dashboard.call('POST', '/api/apis/oas', {
     as: foreign,
-    body: defined({ id: 'orders', path: '/free/', url: URL }),
+    body: defined({ id: 'third', path: '/free/', url: URL }),
   })
+  await a.ask('POST', '/api/apis/oas', defined({ id: 'third', url: URL }))
   assert.match(
-    await refused(b, dir),
-    /apis\/orders\.json:2: api_id: this ID cannot be used, choose another one \(api_id_taken\)/,
+    await refused(b, await dumpOf(t, a, '--apis')),
+    /apis\/third\.json:2: api_id: this ID cannot be used, choose another one \(api_id_taken\)/,
   )
-  await b.dashboard.call('DELETE', '/api/apis/orders', { as: foreign })
+  await b.dashboard.call('DELETE', '/api/apis/third', { as: foreign })
   await b.dashboard.call('POST', '/api/apis/oas', {
     as: foreign,
     body: defined({ id: 'theirs', path: '/orders/', url: URL }),
