@@ -199,6 +199,36 @@ test('pages name APIs, paths, policies and clients of their own, so that one can
   )
 })
 
+test('commands on pages keep their data and their commits out of the clone of Gatehouse', () => {
+  const SOURCES = new Set(['bench', 'bin', 'console', 'deploy', 'docs', 'examples', 'scripts', 'src', 'test'])
+  const wrong = allPages()
+    .filter((page) => page.startsWith('docs/'))
+    .flatMap(printedBlocks)
+    .filter(({ script }) => {
+      const written = [...script.matchAll(/(?:SVC_STORAGE_PATH=|mkdir -p |dump -t )(?:\.\/)?([\w-]+)/g)]
+      return (
+        written.some(([, folder]) => SOURCES.has(folder!)) ||
+        /\bgit (?:add|commit)\b|\bgit init(?: -q)?(?: -b \w+)? *(?:&|$)/m.test(script)
+      )
+    })
+  assert.deepEqual(
+    wrong.map(({ page, line }) => `${page}:${line}`),
+    [],
+  )
+})
+
+test('no page says a sentence twice in a row', () => {
+  const twice = (text: string) => {
+    const sentences = text.split(/(?<=\.)\s/)
+    return sentences.filter((sentence, at) => sentence.length > 12 && sentence === sentences[at - 1])
+  }
+  assert.deepEqual(twice('It needs a key. It needs a key. Other.'), ['It needs a key.'], 'would be found')
+  assert.deepEqual(
+    pages.flatMap((path) => twice(readFileSync(path, 'utf8').replace(CODE_BLOCK, ''))),
+    [],
+  )
+})
+
 test('pages with commands say where they run, and what to do where somebody has set up already', () => {
   const lacks = allPages()
     .filter((path) => /^docs\/(?:how-to|tutorials)\//.test(path))

@@ -74,7 +74,7 @@ const Plain = openObjectOf(
   },
 )
 /** Generators of Python know no media type of YAML, and would leave the call out. */
-const YAML_TOO = 'Takes YAML, too, where the Content-Type says so. Needs the secret of the gateway.'
+const YAML_TOO = 'Takes YAML, too, where the Content-Type says so.'
 const BASE = { 'x-svc-base-api-id': 'API that this one is a version of.' }
 const FILE = { 'Content-Disposition': 'Names a file.' }
 
