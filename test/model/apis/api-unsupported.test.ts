@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
 import { UNSUPPORTED } from '../../../src/model/apis/check/unsupported.ts'
+import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
 import { EXTENSION, objectOf } from '../../../src/model/apis/definition/members.ts'
 import { putAt, toWords } from '../../../src/model/apis/definition/tree.ts'
 import { readApi } from '../../../src/model/apis/read/read.ts'
@@ -24,10 +25,10 @@ const ASKING: Readonly<Record<string, Json>> = {
   'upstream.url': 'tcp://up/',
   'upstream.loadBalancing.targets.*.url': 'tcp://up:1',
   'proxy.transport.proxy_url': 'http://proxy:3128',
-  'proxy.transport.ssl_min_version': 771,
-  'proxy.transport.ssl_max_version': 772,
-  'upstream.tlsTransport.minVersion': '1.2',
-  'upstream.tlsTransport.maxVersion': '1.3',
+  'proxy.transport.ssl_min_version': 772,
+  'proxy.transport.ssl_max_version': 771,
+  'upstream.tlsTransport.minVersion': '1.3',
+  'upstream.tlsTransport.maxVersion': '1.2',
   custom_middleware: { driver: 'otto', pre: [{ name: 'x' }] },
   'middleware.global': { pluginConfig: { driver: 'otto' }, postPlugins: [{ enabled: true }] },
   'version_data.versions.*.extended_paths.transform': [
@@ -251,6 +252,29 @@ test('what a document carries from its classic days is refused like the rest', (
   putAt(document, ['components'], { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'K' } } })
   putAt(document, ['security'], [{ key: [] }])
   assert.match(read('oas', document)?.message ?? '', /x-svc-api-gateway\.classic\.use_openid: OpenID Connect/)
+})
+
+test('versions of TLS are taken where they are those of every upstream, and convert', () => {
+  const proxy = { listen_path: '/a/', target_url: 'https://up/' }
+  for (const [min, max, oldest, newest] of [
+    [771, 772, '1.2', '1.3'],
+    [769, 0, '1.0', ''],
+    [772, 0, '1.3', ''],
+    [0, 771, '', '1.2'],
+  ] as const) {
+    const isServed = min === 771
+    const transport = { ssl_min_version: min, ssl_max_version: max }
+    const definition = classic({ proxy: { ...proxy, transport } })
+    const upstream = { url: 'https://up/', tlsTransport: { minVersion: oldest, maxVersion: newest } }
+    assert.equal(read('classic', definition) === undefined, isServed, `${min} to ${max}`)
+    assert.equal(read('oas', oas({ upstream })) === undefined, isServed, `${oldest} to ${newest}`)
+    if (!isServed) continue
+    const { document, lost } = toOas(definition)
+    assert.deepEqual(lost, [])
+    const { tlsTransport } = objectOf(objectOf(document, EXTENSION), 'upstream')
+    assert.deepEqual(tlsTransport, { minVersion: oldest, maxVersion: newest })
+    assert.deepEqual(objectOf(toClassic(document).definition, 'proxy').transport, transport)
+  }
 })
 
 test('extended paths that are switched off ask for nothing', () => {

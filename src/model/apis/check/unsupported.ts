@@ -53,6 +53,10 @@ const method = (path: string): Probe => at(path, (value, holder) => value === tr
 const listed = (list: string): Probe => at(`version_data.versions.*.extended_paths.${list}`, hasEntries)
 const operation = (section: string): Probe => on(`middleware.operations.*.${section}.enabled`)
 
+/** The bounds of what upstreams are spoken to with anyway, by their numbers on the wire. */
+const TLS_1_2 = 0x0303
+const TLS_1_3 = 0x0304
+
 const SCHEME = 'server.authentication.securitySchemes.*'
 
 /** The oldest form of response edits is a list of processors; without settings they only enable other members. */
@@ -310,14 +314,14 @@ export const UNSUPPORTED: readonly Row[] = [
     feature: 'TLS settings towards the upstream',
     classic: [
       at('proxy.transport.ssl_ciphers'),
-      at('proxy.transport.ssl_min_version'),
-      at('proxy.transport.ssl_max_version'),
+      at('proxy.transport.ssl_min_version', (value) => isFilled(value) && value !== TLS_1_2),
+      at('proxy.transport.ssl_max_version', (value) => isFilled(value) && value !== TLS_1_3),
       on('proxy.transport.ssl_force_common_name_check'),
     ],
     oas: [
       at('upstream.tlsTransport.ciphers'),
-      at('upstream.tlsTransport.minVersion'),
-      at('upstream.tlsTransport.maxVersion'),
+      at('upstream.tlsTransport.minVersion', (value) => isFilled(value) && value !== '1.2'),
+      at('upstream.tlsTransport.maxVersion', (value) => isFilled(value) && value !== '1.3'),
       on('upstream.tlsTransport.forceCommonNameCheck'),
     ],
   },

@@ -77,6 +77,13 @@ const PROXY: Codec = {
   toClassic: (section) => (member(section, 'enabled') === true ? member(section, 'url') : undefined),
 }
 
+/** Versions of TLS by their numbers on the wire. */
+const TLS_VERSIONS: Readonly<Record<string, number>> = { '1.0': 769, '1.1': 770, '1.2': 771, '1.3': 772 }
+const TLS_VERSION: Codec = {
+  toOas: (value) => Object.keys(TLS_VERSIONS).find((version) => TLS_VERSIONS[version] === value),
+  toClassic: (version) => (typeof version === 'string' ? TLS_VERSIONS[version] : undefined),
+}
+
 /**
  * A pair of opposite sense: classic says "disabled", the extension says "enabled". Absent means on in classic, off in the extension.
  * `within`: the classic form speaks only of what is there, so the switch is written only where the extension has that section.
@@ -124,6 +131,8 @@ const PAIRS: readonly Pair[] = [
   pair('proxy.disable_strip_slash', 'upstream.preserveTrailingSlash.enabled'),
   pair('proxy.transport.ssl_insecure_skip_verify', 'upstream.tlsTransport.insecureSkipVerify'),
   pair('proxy.transport.ssl_ciphers', 'upstream.tlsTransport.ciphers'),
+  pair('proxy.transport.ssl_min_version', 'upstream.tlsTransport.minVersion', TLS_VERSION),
+  pair('proxy.transport.ssl_max_version', 'upstream.tlsTransport.maxVersion', TLS_VERSION),
   pair('proxy.transport.ssl_force_common_name_check', 'upstream.tlsTransport.forceCommonNameCheck'),
   pair('proxy.transport.proxy_url', 'upstream.proxy', PROXY),
   pair('proxy.listen_path', 'server.listenPath.value'),
