@@ -10,8 +10,10 @@ export interface KeySetParts {
   readonly fetch: (url: string, orgId: string) => Promise<Uint8Array>
 }
 
-/** A set is not read more often than this, whatever tokens name. */
+/** A set is not read more often than this, whatever tokens name, and while its address fails. */
 const AGAIN_MS = 10_000
+/** The same where its own time is over, for which a definition may ask. */
+const LEAST_FRESH_MS = 1000
 /** While its address fails, a set is good for so long beyond its time: a signer that fell away must not shut everybody out at once. */
 const STALE_MS = 3_600_000
 const SHARED_SETS = 1_024
@@ -112,11 +114,13 @@ class KeySet implements KeySource {
   candidates(kid: string, alg: string): Candidates | Promise<Candidates> {
     const now = this.#parts.clock.mono()
     const age = now - this.#readAt
-    if (age >= this.freshMs) this.#readAgain(now)
+    const hasFailed = this.#readAt < this.#triedAt
+    if (age >= this.freshMs)
+      this.#readAgain(now, hasFailed ? AGAIN_MS : Math.min(AGAIN_MS, Math.max(LEAST_FRESH_MS, this.freshMs)))
     const isKnown = age < this.freshMs + STALE_MS
     if (isKnown && this.#names(kid)) return pickKeys(this.#keys, kid, alg)
     // A key that nobody knows may be a new one: the set is read again, once for all who wait.
-    this.#readAgain(now)
+    this.#readAgain(now, AGAIN_MS)
     if (this.#reading === undefined) return isKnown ? pickKeys(this.#keys, kid, alg) : undefined
     return this.#reading.then(() => {
       const known = this.#parts.clock.mono() - this.#readAt < this.freshMs + STALE_MS
@@ -137,8 +141,8 @@ class KeySet implements KeySource {
   }
 
   /** Reads the set, unless another request does or has just tried to. */
-  #readAgain(now: number): void {
-    if (this.#reading !== undefined || now - this.#triedAt < AGAIN_MS) return
+  #readAgain(now: number, everyMs: number): void {
+    if (this.#reading !== undefined || now - this.#triedAt < everyMs) return
     this.#triedAt = now
     this.#reading = this.#read().finally(() => {
       this.#reading = undefined

@@ -65,6 +65,29 @@ test('the set is read once, with the first token, and then not again before its 
   await eventually('the set is read again', () => from.seen.length === 2)
 })
 
+test('a set is read again after its time, and every ten seconds while that fails', async (t) => {
+  const from = await issuer(t)
+  const uris = [{ url: `${from.url}/jwks`, cache_timeout: 2 }]
+  const { get, gate } = await jwtWorld(t, (origin) => keyedApi(origin, '', '', { jwt_jwks_uris: uris }))
+  assert.equal((await get(fresh(a))).status, 200)
+  for (let turn = 0; turn < 3; turn++) {
+    const [is, was] = turn % 2 === 0 ? [b, a] : [a, b]
+    from.keys = set(is)
+    gate.clock.advance(2000)
+    assert.equal((await get(fresh(was))).status, 200)
+    await eventually('the new set is known', async () => (await get(fresh(was))).status === 401)
+    assert.equal(from.seen.length, turn + 2)
+  }
+  from.status = 500
+  const before = from.seen.length
+  for (let second = 0; second < 20; second++) {
+    gate.clock.advance(1000)
+    await get(fresh(b))
+  }
+  await eventually('it was asked', () => from.seen.length > before)
+  assert.ok(from.seen.length - before <= 3, String(from.seen.length - before))
+})
+
 test('nobody waits for a set that is read again while its keys are known', async (t) => {
   const from = await issuer(t)
   const { get, gate } = await world(t, from)
