@@ -1,6 +1,6 @@
 import { toFault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { oneLine } from '../../model/portal/settings/portal-mail.ts'
+import { oneLine } from '../../model/portal/settings/portal-configuration.ts'
 import type { EventMail } from '../../publish/events/domain-events.ts'
 import type { DashboardParts } from '../server/parts.ts'
 

@@ -1,5 +1,5 @@
 import { DIMENSIONS, dimensionRow } from '../../model/analytics/dimensions.ts'
-import { capital } from '../../model/text/capital.ts'
+import { capital } from '../../model/openapi/component-schemas.ts'
 import type { Route } from '../routes/route.ts'
 
 type Named = Pick<Route, 'method' | 'path'>

@@ -3,7 +3,7 @@ import { toFault } from '../../errors/fault.ts'
 import { publicText } from '../../errors/render.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
-import { IDP_PROFILE_INPUT, IDP_PROFILE_READ, IDP_PROFILE_SHAPE } from '../../model/single-sign-on/idp-profile-shape.ts'
+import { IDP_PROFILE_INPUT, IDP_PROFILE_READ, IDP_PROFILE_SHAPE } from '../../model/single-sign-on/idp-profile.ts'
 import { withPolicyIds } from '../../publish/policies/policy-ids.ts'
 import {
   createProfile,

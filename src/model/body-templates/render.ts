@@ -1,7 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { isTrue, memberOf } from './functions.ts'
-import type { BodyTemplate, Expression, TemplateNode, TemplateOutput } from './parse.ts'
-import { TemplateFlaw } from './tokens.ts'
+import { type BodyTemplate, type Expression, TemplateFlaw, type TemplateNode, type TemplateOutput } from './parse.ts'
 import {
   escapeMarkup,
   type Meter,

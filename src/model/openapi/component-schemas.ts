@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import { capital } from '../text/capital.ts'
 
 /** The member of a schema that holds its description, where the check itself is done where the value is read. */
 export const DESCRIBED = 'described'
@@ -317,4 +316,9 @@ export function openObjectOf(
   optional: Readonly<Record<string, JsonObject>> = {},
 ): JsonObject {
   return { ...closedObjectOf(title, members, optional), additionalProperties: true }
+}
+
+/** The text with a capital letter in front. */
+export function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1)
 }

@@ -7,12 +7,12 @@ import {
   checkIdpProfile,
   epochOf,
   HIDDEN_MEMBERS,
+  IDP_MEMBERS,
   profileFamily,
   profileObject,
   profileText,
   provesAlike,
 } from '../../model/single-sign-on/idp-profile.ts'
-import { IDP_MEMBERS } from '../../model/single-sign-on/idp-profile-shape.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
 import { type SealedSecrets, sealSecrets, takeSecrets, withSecrets } from './idp-secrets.ts'

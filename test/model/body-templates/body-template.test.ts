@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FUNCTIONS } from '../../../src/model/body-templates/functions.ts'
-import { parseBodyTemplate } from '../../../src/model/body-templates/parse.ts'
+import { parseBodyTemplate, TemplateFlaw } from '../../../src/model/body-templates/parse.ts'
 import { MAX_RENDERED, RenderFlaw, renderTemplate } from '../../../src/model/body-templates/render.ts'
-import { TemplateFlaw } from '../../../src/model/body-templates/tokens.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 
 const rendered = (template: string, root: JsonObject = {}) => renderTemplate(parseBodyTemplate(template), root)

@@ -5,10 +5,11 @@ import { replaceVisible } from '../../../src/model/portal/catalogue/catalogue.ts
 import {
   configurationFor,
   configurationOf,
+  filled,
+  oneLine,
   readConfiguration,
 } from '../../../src/model/portal/settings/portal-configuration.ts'
 import { readMenus } from '../../../src/model/portal/settings/portal-look.ts'
-import { filled, oneLine } from '../../../src/model/portal/settings/portal-mail.ts'
 import { readPage } from '../../../src/model/portal/settings/portal-page.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 500 }

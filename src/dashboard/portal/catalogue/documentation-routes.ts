@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
 import { describedMembers } from '../../../model/openapi/component-schemas.ts'
-import { readDocumentation } from '../../../model/portal/catalogue/portal-documentation.ts'
+import { readDocumentation } from '../../../model/portal/catalogue/catalogue.ts'
 import {
   createDocumentation,
   documentationText,

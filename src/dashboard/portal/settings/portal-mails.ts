@@ -1,8 +1,13 @@
 import { fault, toFault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
 import { isObject } from '../../../model/json/json.ts'
-import type { PortalConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
-import { filled, type MailCopy, oneLine, type PortalMailType } from '../../../model/portal/settings/portal-mail.ts'
+import {
+  filled,
+  type MailCopy,
+  oneLine,
+  type PortalConfiguration,
+  type PortalMailType,
+} from '../../../model/portal/settings/portal-configuration.ts'
 import { trimTrailing } from '../../../model/text/trim-trailing.ts'
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'

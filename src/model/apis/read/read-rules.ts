@@ -1,5 +1,4 @@
-import { parseBodyTemplate } from '../../body-templates/parse.ts'
-import { TemplateFlaw } from '../../body-templates/tokens.ts'
+import { parseBodyTemplate, TemplateFlaw } from '../../body-templates/parse.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { PausedWork } from '../../threads/paused-work.ts'
 import type { Millis } from '../../time/clock.ts'

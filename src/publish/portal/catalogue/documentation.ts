@@ -1,5 +1,5 @@
 import { type DocumentId, newDocumentId } from '../../../model/documents/ids.ts'
-import type { DocumentationDraft } from '../../../model/portal/catalogue/portal-documentation.ts'
+import type { DocumentationDraft } from '../../../model/portal/catalogue/catalogue.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type PublishParts } from '../../documents/parts.ts'
 

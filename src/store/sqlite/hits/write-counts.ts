@@ -5,11 +5,10 @@ import { HIT_TABLES, type HitTable, MINUTE_TABLE, PER_DAY, timeColumn } from '..
 import type { HitBatch } from '../../ports/ports.ts'
 import { type QuotaJournal, quotaJournal } from '../quotas/quota-journal.ts'
 import type { Write } from '../writer/messages.ts'
-import { batchKeeper, type HitRows, hitRows } from './apply-counts.ts'
 import { Folding, type FoldResult } from './folding.ts'
 import { type HitJournal, hitJournal } from './hit-journal.ts'
 import { type HitMonths, hitMonths } from './hit-months.ts'
-import { type HitTables, hitTables } from './hit-tables.ts'
+import { batchKeeper, type HitRows, type HitTables, hitRows, hitTables } from './hit-tables.ts'
 
 /** How long a round may delete; what it changed must be committed as well. */
 const ROUND_MS = 4
