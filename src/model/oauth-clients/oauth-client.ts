@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/json.ts'
+import { ALSO } from '../openapi/component-schemas.ts'
 import { GRANTS } from './grants.ts'
 
 /** How a client proves who it is at the token endpoint (RFC 7591 section 2); `any` = Basic or body, whichever comes. */
@@ -94,10 +95,12 @@ export const CLIENT_MEMBERS = {
   redirect_uri: text(
     'The first of `redirect_uris`, or all where a separator is set (`dashboard.oauth_redirect_uri_separator`).',
   ),
-  redirect_uris: texts(
-    'Redirect URIs. They are compared letter by letter; of loopback addresses the port may differ.',
-    ['https://app.example.com/callback'],
-  ),
+  redirect_uris: {
+    ...texts('Redirect URIs. They are compared letter by letter; of loopback addresses the port may differ.', [
+      'https://app.example.com/callback',
+    ]),
+    items: { type: 'string', format: 'uri' },
+  },
   policies: texts('Ids of policies that its tokens get.', ['ledger']),
   meta_data: open('Free members. Tokens get them.'),
   metadata: open('Older name of `meta_data`.'),
@@ -120,7 +123,10 @@ export const CLIENT_MEMBERS = {
 export const CLIENT_OPTIONS = {
   policy_id: text('The first of `policies`.', 'ledger'),
   jwks: open('Public keys (JWKS) that verify its assertions, for `private_key_jwt`.'),
-  jwks_uri: text('URL of these keys, in place of `jwks`.', 'https://app.example.com/jwks.json'),
+  jwks_uri: {
+    ...text('URL of these keys, in place of `jwks`. Blank: none.', 'https://app.example.com/jwks.json'),
+    ...{ format: 'uri', [ALSO]: [{ type: 'string', enum: [''] }] },
+  },
   certificate: text('SHA-256 thumbprint of its certificate, for `tls_client_auth`.'),
   grant_types: {
     ...texts('Grants that it may use. Absent: those of the API.', ['client_credentials']),

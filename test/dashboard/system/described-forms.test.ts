@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 
-const FILE = join(import.meta.dirname, '../../../docs/generated/openapi.json')
+const GENERATED = join(import.meta.dirname, '../../../docs/generated')
+const documentIn = (name: string) => JSON.parse(readFileSync(join(GENERATED, name), 'utf8')) as JsonObject
 
 /** Forms of texts by what their members are called, or said to be. */
 const FORMS: readonly (readonly [form: string, members: RegExp, descriptions: RegExp])[] = [
@@ -51,9 +52,9 @@ function* textsOf(document: JsonObject): Generator<readonly [place: string, sche
 }
 
 test('texts that are moments, addresses and ids are described as such', () => {
-  const document = JSON.parse(readFileSync(FILE, 'utf8')) as JsonObject
   const free: string[] = []
-  for (const [place, { description, format, pattern }] of textsOf(document))
+  const texts = ['openapi.json', 'svc-openapi.json'].flatMap((name) => [...textsOf(documentIn(name))])
+  for (const [place, { description, format, pattern }] of texts)
     for (const [form, members, descriptions] of FORMS) {
       if (!members.test(place) && !descriptions.test(String(description))) continue
       const isDescribed = form === 'id' ? pattern !== undefined : format === form
@@ -72,7 +73,7 @@ test('texts that are moments, addresses and ids are described as such', () => {
 
 test('a path whose id is described as a storage id refuses every other text', async (t) => {
   const { call, root, store } = await keyWorld(t)
-  const { paths } = JSON.parse(readFileSync(FILE, 'utf8')) as { paths: Record<string, Record<string, JsonObject>> }
+  const { paths } = documentIn('openapi.json') as unknown as { paths: Record<string, Record<string, JsonObject>> }
   const formed = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters }]) => {
       const ids = (parameters as JsonObject[]).filter(
