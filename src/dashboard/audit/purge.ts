@@ -4,7 +4,6 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const DAY_MS = 86_400_000
 const EVERY_MS = 3_600_000
-const TOMBSTONES_EVERY_MS = 600_000
 
 /** Forgets what the audit log holds for longer than `audit.retention_days`; answers how many entries. @throws Fault `store_full`, `store_away` */
 export async function purgeOldAudit({ store, clock, config }: DashboardParts): Promise<number> {
@@ -34,10 +33,10 @@ function purgeOldTombstones({ store, clock, config }: DashboardParts): Promise<n
   return purgeTombstones(store, { now: clock.wall(), auditDays, recordDays })
 }
 
-/** Does so now and every ten minutes. */
+/** Does so now and once an hour. */
 export function scheduleTombstoneRetention(parts: DashboardParts): PeriodicJob {
   return new PeriodicJob({
-    everyMs: TOMBSTONES_EVERY_MS,
+    everyMs: EVERY_MS,
     atOnce: true,
     run: () => purgeOldTombstones(parts),
     onError: (cause) => parts.log.error({ cause }, 'cannot forget what was deleted long ago'),

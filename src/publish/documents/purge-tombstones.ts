@@ -2,10 +2,11 @@ import { toFault } from '../../errors/fault.ts'
 import { readTombstone, TOMBSTONE, type Tombstone, tombstoneBody } from '../../model/documents/tombstone.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { entriesOf } from '../../model/portal/catalogue/catalogue.ts'
+import { WorkSlice } from '../../runtime/turns.ts'
 import type { Change, Documents, Kind, StoredDocument, Tokens, Where } from '../../store/ports/ports.ts'
 
 const DAY_MS = 86_400_000
-/** Most notes about what one organisation deleted. */
+/** Most ids that are kept for one organisation, and most notes about owners on which nothing is based. */
 const MOST_TOMBSTONES = 10_000
 /** Notes a commit: other writers get their turn in between. */
 const BATCH = 200
@@ -26,66 +27,101 @@ interface Note {
   readonly revision: StoredDocument['revision']
   readonly by: string
   readonly at: number
+  /** Dated by this run: its revision is another one now, so it is left for the next run. */
+  readonly isNew: boolean
+}
+
+interface OwnerNote extends Note {
+  readonly tombstone: Tombstone
 }
 
 /**
  * Forgets notes about deleted objects whose time is over: ids can be taken by others once the audit log does not undo the deletion any more;
- * owners are known for as long as something is based on what they owned besides. Of an organisation with too many notes the oldest of those go
- * who have deleted most. Answers how many went. @throws Fault `store_full`, `store_away`
+ * owners are known for as long as something is based on what they owned besides. Of an organisation with too many kept ids, or too many notes
+ * about owners on which nothing is based, the oldest of those go who have deleted most. Pauses between its parts. Answers how many went.
+ * @throws Fault `store_full`, `store_away`
  */
 export async function purgeTombstones(parts: Parts, rules: TombstoneRules): Promise<number> {
-  const kept = new Map<string, Note[]>()
+  const { most = MOST_TOMBSTONES } = rules
+  const ids = new Map<string, Note[]>()
+  const owners = new Map<string, OwnerNote[]>()
   /** Of APIs whose time is over: a deleted policy may still name them. */
-  const oldApis: (Note & { readonly tombstone: Tombstone })[] = []
+  const oldApis: OwnerNote[] = []
   const namedByPolicies = new Set<string>()
+  const slice = new WorkSlice()
   const changes: Change[] = []
   let gone = 0
   const flush = async () => {
     const all = changes.splice(0)
-    for (let from = 0; from < all.length; from += BATCH) {
-      try {
-        await parts.documents.commit(all.slice(from, from + BATCH), undefined)
-      } catch (error) {
-        // Something was deleted again meanwhile: the next run looks at these.
-        if (toFault(error).code !== 'revision_conflict') throw error
-      }
-    }
+    for (let from = 0; from < all.length; from += BATCH) gone += await commitNotes(parts, all.slice(from, from + BATCH))
   }
-  const forget = ({ id, revision }: Pick<Note, 'id' | 'revision'>) => {
-    changes.push({ op: 'delete', kind: TOMBSTONE, id, ifRevision: revision })
-    gone++
+  const forget = ({ id, revision, isNew }: Note) => {
+    if (!isNew) changes.push({ op: 'delete', kind: TOMBSTONE, id, ifRevision: revision })
   }
-  const keep = ({ org_id: orgId, api_ids: apiIds = [] }: Tombstone, note: Note) => {
-    for (const apiId of apiIds) namedByPolicies.add(JSON.stringify([orgId, apiId]))
-    if (orgId === '') return
-    const notes = kept.get(orgId) ?? []
-    kept.set(orgId, notes)
-    notes.push(note)
+  const isNeeded = async ({ tombstone }: OwnerNote) => {
+    if (slice.isOver) await slice.next()
+    const isNamed = tombstone.noun === 'api' && namedByPolicies.has(keyOf(tombstone.org_id, tombstone.named))
+    return isNamed || isBasedOn(parts, tombstone)
+  }
+  const keepOwners = (note: OwnerNote) => {
+    const { org_id: orgId, api_ids: apiIds = [] } = note.tombstone
+    for (const apiId of apiIds) namedByPolicies.add(keyOf(orgId, apiId))
+    addTo(owners, orgId, note)
   }
   for await (const batch of parts.documents.scan(TOMBSTONE)) {
     for (const { id, revision, body } of batch) {
       const tombstone = body as unknown as Tombstone
       const { by = '', at } = tombstone
-      const note: Note = { id, revision, by, at: at ?? rules.now }
+      const note: Note = { id, revision, by, at: at ?? rules.now, isNew: at === undefined }
       if (at === undefined) {
         const dated = tombstoneBody({ ...tombstone, at: rules.now })
         changes.push({ op: 'put', kind: TOMBSTONE, id, body: dated, ifRevision: revision })
       }
-      if (!isOld(tombstone, note, rules)) keep(tombstone, note)
-      else if (tombstone.noun === 'api') oldApis.push({ ...note, tombstone })
-      else if (await isBasedOn(parts, tombstone)) keep(tombstone, note)
+      const old = isOld(tombstone, note, rules)
+      if (!isOwnerNote(tombstone)) {
+        if (old) forget(note)
+        else if (tombstone.org_id !== '') addTo(ids, tombstone.org_id, note)
+        continue
+      }
+      const owned = { ...note, tombstone }
+      if (!old) keepOwners(owned)
+      else if (tombstone.noun === 'api') oldApis.push(owned)
+      else if (await isNeeded(owned)) keepOwners(owned)
       else forget(note)
     }
     await flush()
   }
-  for (const { tombstone, ...note } of oldApis) {
-    const isNamed = namedByPolicies.has(JSON.stringify([tombstone.org_id, tombstone.named]))
-    if (isNamed || (await isBasedOn(parts, tombstone))) keep(tombstone, note)
+  for (const note of oldApis) {
+    if (await isNeeded(note)) keepOwners(note)
     else forget(note)
   }
-  for (const notes of kept.values()) for (const note of surplus(notes, rules.most ?? MOST_TOMBSTONES)) forget(note)
+  for (const notes of ids.values()) for (const note of surplus(notes, most)) forget(note)
+  for (const notes of owners.values()) {
+    if (notes.length <= most) continue
+    const unused: OwnerNote[] = []
+    for (const note of notes) if (!(await isNeeded(note))) unused.push(note)
+    for (const note of surplus(unused, most)) forget(note)
+  }
   await flush()
   return gone
+}
+
+/** Commits changes of notes, each alone where one was written meanwhile: the next run looks at that one. Answers how many were deleted. */
+async function commitNotes(parts: Parts, changes: readonly Change[]): Promise<number> {
+  try {
+    await parts.documents.commit(changes, undefined)
+    return changes.filter(({ op }) => op === 'delete').length
+  } catch (error) {
+    if (toFault(error).code !== 'revision_conflict') throw error
+  }
+  if (changes.length === 1) return 0
+  let gone = 0
+  for (const change of changes) gone += await commitNotes(parts, [change])
+  return gone
+}
+
+function isOwnerNote({ noun }: Tombstone): boolean {
+  return noun === 'api' || noun === 'policy'
 }
 
 function isOld({ noun }: Tombstone, { at }: Note, { now, auditDays, recordDays }: TombstoneRules): boolean {
@@ -128,3 +164,11 @@ function surplus(notes: readonly Note[], most: number): Note[] {
   }
   return byActor.flatMap((all) => all.toSorted((one, other) => other.at - one.at).slice(share))
 }
+
+function addTo<T>(lists: Map<string, T[]>, name: string, entry: T): void {
+  const list = lists.get(name) ?? []
+  lists.set(name, list)
+  list.push(entry)
+}
+
+const keyOf = (orgId: string, apiId: string) => JSON.stringify([orgId, apiId])
