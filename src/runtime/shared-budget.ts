@@ -4,8 +4,8 @@ const STRANGERS_SHARE = 0.75
 const CALLER_FACTOR = 1
 /** The same for an organisation: three quarters, then three quarters of the rest. */
 const ORGANISATION_FACTOR = 3
-/** The same for the first piece of each: it may be large. */
-const FIRST_FACTOR = 7
+/** The same for the first piece of each, which may be large: fifteen sixteenths. */
+const FIRST_FACTOR = 15
 
 /** Whom a piece counts for. Each of them has a share. */
 export interface BudgetHolder {
@@ -18,16 +18,19 @@ export interface BudgetHolder {
 
 /**
  * A bound of bytes in memory or places in a queue, divided so that no address, caller or organisation can use it up: each
- * has at most a multiple of what stays free, so something is left for the next however many there are.
+ * has at most a multiple of what stays free, so something is left for the next however many there are. An organisation that is the only
+ * one has no share: there is nobody to leave something to.
  */
 export class SharedBudget {
   readonly #most: number
+  readonly #severalOrganisations: () => boolean
   readonly #held = new Map<string, number>()
   #total = 0
 
-  /** `most`: of all together. */
-  constructor(most: number) {
+  /** `most`: of all together. `severalOrganisations`: true where there is another organisation, whether it holds anything or not. */
+  constructor(most: number, severalOrganisations: () => boolean = () => true) {
     this.#most = most
+    this.#severalOrganisations = severalOrganisations
   }
 
   /**
@@ -40,6 +43,7 @@ export class SharedBudget {
     if (this.#total > own) {
       if (free < 0) return false
       for (const { name, factor } of names) {
+        if (factor === ORGANISATION_FACTOR && !this.#severalOrganisations()) continue
         const held = this.#held.get(name) ?? 0
         if (held + more > free * (held > own ? factor : FIRST_FACTOR)) return false
       }

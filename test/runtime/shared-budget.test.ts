@@ -60,6 +60,26 @@ test('a part is kept for those who are known', () => {
   assert.ok(fill(budget, { address: 'known' }, 1) >= MOST / 8)
 })
 
+test('callers of the only organisation may use all together, those of one among several not', () => {
+  const use = (several: boolean) => {
+    const budget = new SharedBudget(MOST, () => several)
+    let taken = 0
+    for (let i = 0; i < 200; i++)
+      taken += fill(budget, { address: String(i), caller: String(i), organisation: 'same' }, 1)
+    return taken
+  }
+  assert.ok(use(false) > MOST - 16, String(use(false)))
+  assert.ok(use(true) <= (MOST * 3) / 4, String(use(true)))
+})
+
+test('the first pieces of two callers fit into what both need together and little more', () => {
+  const budget = new SharedBudget(25_165_824, () => false)
+  const [ann, bob] = ['ann', 'bob'].map((caller) => ({ address: caller, caller, organisation: 'same' }))
+  let own = 0
+  for (; own < 12_000_000; own += 100_000)
+    for (const holder of [ann!, bob!]) assert.ok(budget.take(holder, 100_000, own, true), `${holder.caller} ${own}`)
+})
+
 test('one piece alone fits, whatever its size', () => {
   const budget = new SharedBudget(MOST)
   const holder = { address: 'a', caller: 'b', organisation: 'c' }

@@ -64,13 +64,14 @@ export class RequestQuota {
   readonly #signedIn = new SignedInAddresses()
   readonly #bodies = new WeakMap<IncomingMessage, Body>()
 
-  constructor(parts: DashboardParts, trusted: BlockList) {
+  /** `severalOrganisations`: true where there are more than that of a caller. */
+  constructor(parts: DashboardParts, trusted: BlockList, severalOrganisations: () => boolean) {
     const { body_bytes_in_flight: most, security } = parts.config.dashboard
     this.#parts = parts
     this.#trusted = trusted
     this.#calls = new AttemptLimiter(parts.clock, { limit: security.public_calls_per_minute, windowMs: MINUTE_MS })
-    this.#public = new SharedBudget(most * PUBLIC_SHARE)
-    this.#known = new SharedBudget(most * (1 - PUBLIC_SHARE))
+    this.#public = new SharedBudget(most * PUBLIC_SHARE, severalOrganisations)
+    this.#known = new SharedBudget(most * (1 - PUBLIC_SHARE), severalOrganisations)
   }
 
   /** Counts a public call that brings a body. Answers the refusal of one too many from its address. */

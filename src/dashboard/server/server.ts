@@ -25,6 +25,7 @@ import { allRoutes } from '../routes/routes.ts'
 import { takeTurns } from './connection-turns.ts'
 import { sendConsole, serveConsole, wantsPage } from './console.ts'
 import { RequestQuota } from './intake.ts'
+import { OrganisationCount } from './organisation-count.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
 import { requestPath, safetyHeaders, sendFault } from './refuse.ts'
@@ -78,11 +79,12 @@ export async function startDashboard(
     parts.log.warn({ cause: error }, 'cannot store the addresses of the gateways'),
   )
   const trusted = addressList(parts.config.dashboard.trusted_proxies)
+  const organisations = new OrganisationCount(parts.documents, parts.store.feed)
   const deps: RouteDeps = {
     ...{ parts, owners, trusted },
     who: identitiesOf(parts),
     secretBrake: new AdminSecretThrottle(parts.clock),
-    intake: new RequestQuota(parts, trusted),
+    intake: new RequestQuota(parts, trusted, () => organisations.isSeveral),
   }
   const tls = parts.config.dashboard.tls.enabled ? new TlsServer(parts) : undefined
   const methodsAt = methodFinder(routes)
@@ -110,9 +112,11 @@ export async function startDashboard(
   } catch (error) {
     tls?.close()
     owners.close()
+    organisations.close()
     stopWatching()
     throw portFault(error, port)
   }
+  await organisations.settled()
   const jobs = [scheduleAuditRetention, scheduleTombstoneRetention, scheduleHitRetention, scheduleKeyExpiry].map(
     (schedule) => schedule(parts),
   )
@@ -133,6 +137,7 @@ export async function startDashboard(
       tls?.close()
       await Promise.all(jobs.map((job) => job.close()))
       owners.close()
+      organisations.close()
     },
   }
 }

@@ -71,10 +71,31 @@ function holderOf({ clientAddress, session, chain }: Exchange): BudgetHolder {
   return { address: visitorOf(clientAddress), caller: session?.keyHash ?? '', ...organisation }
 }
 
+/** Answers true while the loaded APIs are of more than one organisation. Counted once for each set of APIs. */
+function severalOrganisations(snapshot: () => Snapshot): () => boolean {
+  let counted: Snapshot['apis'] | undefined
+  let several = false
+  return () => {
+    const { apis } = snapshot()
+    if (apis !== counted) several = hasSeveral(apis)
+    counted = apis
+    return several
+  }
+}
+
+function hasSeveral(apis: Snapshot['apis']): boolean {
+  let first: string | undefined
+  for (const { api } of apis.values()) {
+    first ??= api.orgId
+    if (api.orgId !== first) return true
+  }
+  return false
+}
+
 /** Makes what the wire calls for every request of a traffic port. */
 export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
   const { clock, style } = parts
-  const bodies = new SharedBudget(parts.bodyBytesInFlight)
+  const bodies = new SharedBudget(parts.bodyBytesInFlight, severalOrganisations(parts.snapshot))
   const match: RouteMatch = { served: undefined, restAt: 0 }
   const trailers = trailerRules((fields) => parts.endpoints.hideSecrets(fields))
 

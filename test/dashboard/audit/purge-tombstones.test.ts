@@ -30,8 +30,8 @@ async function namesLeft({ store }: UndoWorld): Promise<string[]> {
   return rows.map(({ body }) => String(body.named)).toSorted()
 }
 
-const many = (count: number, noun: Tombstone['noun'], at?: number): Wanted[] =>
-  Array.from({ length: count }, (_, number) => ({ noun, named: `${noun}-${number}`, ...(at === undefined ? {} : { at }) }))
+const many = (count: number, noun: Tombstone['noun']): Wanted[] =>
+  Array.from({ length: count }, (_, number) => ({ noun, named: `${noun}-${number}` }))
 
 test('owners on whom something is based are kept whatever else is deleted', async (t) => {
   const w = await openUndoWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
@@ -77,7 +77,10 @@ test('notes of deleted organisations go by the longest of all retentions, and ar
 test('notes of older versions get a date, and go when their time is over from then', async (t) => {
   const w = await openUndoWorld(t)
   const undated = { at: undefined, by: undefined } as unknown as Partial<Tombstone>
-  await note(w, many(4, 'hook').map((each) => ({ ...each, ...undated })))
+  await note(
+    w,
+    many(4, 'hook').map((each) => ({ ...each, ...undated })),
+  )
   const at = (days: number, most = 100) =>
     purgeTombstones(w.store, { now: w.clock.wall() + days * DAY_MS, auditDays: 10, recordDays: 10, most })
   // Those beyond the bound are dated by this run, and forgotten by the next.

@@ -143,25 +143,43 @@ test('a body is charged what it cost, and known addresses have their own share',
   assert.equal((await send('127.0.0.6', 60 * KB, 30 * KB)).status, undefined)
 })
 
+/** Sends most of a body from an address, as a user. */
+function fromAddress(open: (ClientRequest | Socket)[], port: number, probe: () => Promise<unknown>) {
+  const send = partsOf(open, port, probe)
+  return async (address: number, { key }: { key: string }, kilobytes: number) => {
+    const announced = (kilobytes + 1) * KB
+    return (await send(`127.0.1.${address}`, announced, kilobytes * KB, '/api/keys', `Authorization: ${key}\r\n`))
+      .status
+  }
+}
+
 test('one user takes no room that others need, from however many addresses', async (t) => {
   const { admin, organisation, call, port, open } = await started(t, {
     env: { SVC_DB_BODYBYTESINFLIGHT: String(512 * KB) },
   })
   const [as, other] = [await admin(), await admin()]
-  const send = partsOf(open, port, () => call('GET', '/hello'))
-  const from = async (address: number, { key }: { key: string }, kilobytes: number) => {
-    const announced = (kilobytes + 1) * KB
-    return (await send(`127.0.1.${address}`, announced, kilobytes * KB, '/api/keys', `Authorization: ${key}\r\n`))
-      .status
-  }
+  const stranger = await admin(await organisation())
+  const from = fromAddress(open, port, () => call('GET', '/hello'))
   // 384 kB for callers who are signed in.
   const slow = []
   for (let address = 1; address <= 8; address++) slow.push(await from(address, as, 80))
   assert.deepEqual(slow, [undefined, undefined, ...Array(6).fill(503)])
   assert.equal(await from(20, other, 80), undefined, 'another user')
   // Users of one organisation have three quarters together, and of what is left afterwards there is something for another.
-  for (let user = 0; user < 6; user++) await from(30 + user, await admin(), 80)
-  assert.equal(await from(50, await admin(await organisation()), 10), undefined, 'another organisation')
+  for (const [user, kilobytes] of [80, 80, 60, 40, 20].entries()) await from(30 + user, await admin(), kilobytes)
+  assert.equal(await from(50, stranger, 60), undefined, 'another organisation')
+})
+
+test('users of the only organisation may use all of the room', async (t) => {
+  const { admin, organisation, call, port, open } = await started(t, {
+    env: { SVC_DB_BODYBYTESINFLIGHT: String(512 * KB) },
+  })
+  const from = fromAddress(open, port, () => call('GET', '/hello'))
+  // 384 kB: as two imports of 12 MB at once with the default of 24 MiB, and one of another user besides.
+  assert.equal(await from(1, await admin(), 183), undefined)
+  assert.equal(await from(2, await admin(), 183), undefined)
+  await organisation()
+  assert.equal(await from(3, await admin(), 10), 503, 'there is another one now')
 })
 
 test('a public body that does not come is refused, and its room given back', async (t) => {
