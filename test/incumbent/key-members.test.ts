@@ -208,6 +208,21 @@ test('a misspelt member of a key or policy is warned of with the member that was
     }
 })
 
+test('limits of an organisation are saved with warnings of members without effect', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  for (const method of ['POST', 'PUT']) {
+    const sent = { rate: 5, per: 1, data_expires: 5, quotamax: 7 }
+    const { json } = await gate.svc(method, '/svc/org/keys/o', sent)
+    const { warnings = [] } = json as { warnings?: { path: string }[] }
+    assert.deepEqual(
+      warnings.map(({ path }) => path),
+      ['data_expires', 'quotamax'],
+      method,
+    )
+  }
+})
+
 test('a folder of keys and policies with a member each is validated with the same warnings', async (t) => {
   const dir = folderFor(t)
   const expected: string[] = []

@@ -9,6 +9,9 @@ const KeySaved = changedObject('KeySaved', ['added', 'modified', 'updated', 'del
     'Members without effect; limits that the key had and that the body left out; paths of rights that were written out.',
   ),
 })
+const OrganisationLimitsSaved = changedObject('OrganisationLimitsSaved', ['added', 'modified'], {
+  warnings: said(WARNING_LIST, 'Members without effect.'),
+})
 const KEEP = { suppress_reset: said(flag, 'Keeps the count of the quota.') }
 const FOUND_BY = {
   ...OF_ORGANISATION,
@@ -132,14 +135,14 @@ export const ORGANISATION_OPERATIONS: AdminOperations = {
     summary: 'Set the session that limits an organisation',
     query: { reset_quota: said(flag, 'Starts its quota again.') },
     body: inJson(SESSION_SCHEMA),
-    answer: changedObject('OrganisationLimitsSaved', ['added', 'modified']),
+    answer: OrganisationLimitsSaved,
   },
   'PUT /org/keys/{org}': {
     id: 'updateOrganisationLimits',
     summary: 'Replace the session that limits an organisation',
     query: { reset_quota: said(flag, 'Starts its quota again.') },
     body: inJson(SESSION_SCHEMA),
-    answer: changedObject('OrganisationLimitsSaved', ['added', 'modified']),
+    answer: OrganisationLimitsSaved,
   },
   'DELETE /org/keys/{org}': {
     id: 'deleteOrganisationLimits',

@@ -1,9 +1,12 @@
+import { sessionMemberWarnings } from '../../model/sessions/member-warnings.ts'
+import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { wholeSession } from '../../model/sessions/session-zeros.ts'
 import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/sessions/org-sessions.ts'
 import { type AdminAnswer, changed, json } from './answer.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
 import type { AdminRoute } from './route.ts'
+import { warningsField } from './sent-rights.ts'
 
 const PAGE = 1000
 
@@ -20,7 +23,8 @@ export function orgKeyRoutes(parts: AdminParts): AdminRoute[] {
       actor: request.actor,
     })
     await waitUntilServed(parts, saved.revision)
-    return changed(orgId, saved.created ? 'added' : 'modified')
+    const warnings = warningsField(sessionMemberWarnings(session, SESSION_SCHEMA))
+    return changed(orgId, saved.created ? 'added' : 'modified', warnings)
   }
   return [
     {

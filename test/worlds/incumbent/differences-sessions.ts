@@ -29,6 +29,22 @@ export const SESSION_DIFFERENCES: readonly Difference[] = [
     ...unrecorded('test/incumbent/sessions.test.ts'),
   },
   {
+    name: 'Requests over a limit',
+    there: 'are counted too, so that a raised quota can be used up at once, and a caller who goes on stays over a rate',
+    here: 'are not counted',
+    why: 'what was refused was not used',
+    serves: true,
+    ...unrecorded('test/incumbent/used-keys.test.ts'),
+  },
+  {
+    name: 'Keys saved while a policy of theirs is inactive',
+    there: 'stay refused once the policy is active again',
+    here: 'follow the policy',
+    why: 'the switch is the one of the policy; imported keys that carry it stay inactive',
+    serves: true,
+    ...unrecorded('test/incumbent/used-keys.test.ts'),
+  },
+  {
     name: 'Tags of keys with policies',
     there: 'those of policies and key',
     here: 'those of the policies; those of the key where the policies have none',

@@ -209,7 +209,12 @@ export const UNSUPPORTED: readonly Row[] = [
       at('middleware.operations.*.transformResponseBody', isOtherTransform),
     ],
   },
-  { feature: 'response processors', classic: [at('response_processors', isProcessor)], oas: [] },
+  {
+    feature: 'response processors',
+    instead: 'write what header_injector adds and removes as global_response_headers of the versions',
+    classic: [at('response_processors', isProcessor)],
+    oas: [],
+  },
   {
     feature: 'virtual endpoints (JavaScript)',
     instead: TO_MODULES,
