@@ -74,6 +74,36 @@ export const SESSION_DIFFERENCES: readonly Difference[] = [
     ...unrecorded('test/dashboard/oauth-clients/oauth-clients.test.ts'),
   },
   {
+    name: 'Tokens with `key_rules`, and of users',
+    there:
+      'have these rights alone, whatever the policy of the client says; `key_rules` that cannot be read count for nothing',
+    here: 'are narrowed to the policy of the client; `key_rules` that cannot be read are refused (400)',
+    why: 'a client must not give more than it was given',
+    ...unrecorded('test/incumbent/oauth-choices.test.ts'),
+  },
+  {
+    name: 'The implicit grant',
+    there: 'gives tokens in the fragment of a URL',
+    here: 'is not served; the save warns of it',
+    why: 'RFC 9700 section 2.1.2: use codes with PKCE',
+    ...unrecorded('test/incumbent/oauth-choices.test.ts'),
+  },
+  {
+    name: 'Codes that come twice',
+    there: 'are refused the second time',
+    here: 'are refused the second time, and the tokens of the first end',
+    why: 'RFC 6749 section 4.1.2: one of the two callers has stolen it',
+    ...unrecorded('test/incumbent/oauth-choices.test.ts'),
+  },
+  {
+    name: 'Secrets of clients in the body of a token request',
+    there: 'are not read (403)',
+    here: 'are taken, as an alternative to Basic',
+    why: 'RFC 6749 section 2.3.1',
+    serves: true,
+    ...unrecorded('test/incumbent/oauth-choices.test.ts'),
+  },
+  {
     name: 'Texts of errors',
     there:
       'tell the cause in words of the libraries that found it, where a JSON Web Token, a signature, a body or an expired version is refused',
