@@ -65,7 +65,8 @@ export function hookRoutes(parts: DashboardParts): Route[] {
   const draftOver = (call: Call, stored: StoredDocument<'hook'>) => {
     const { id, body } = stored
     const before = hookShape(id, body, hookSecretsOf(parts, stored))
-    return readHook(restoreMaskedSecrets(call.object(), before, 'hook_invalid'), settings)
+    const sent = restoreMaskedSecrets(call.object(), before, 'hook_invalid')
+    return readHook(sent, { ...settings, shownTarget: before.target_path })
   }
   return [
     {

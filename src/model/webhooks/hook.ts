@@ -137,14 +137,21 @@ const LONGEST_VALUE = 4096
 const MOST_HEADERS = 50
 const LONGEST_TIMEOUT_S = 86_400
 
+/** How webhooks are read. */
+export interface HookRules {
+  readonly allowPrivate: boolean
+  /** The target as it was shown before: one that is sent back may be longer than new ones. */
+  readonly shownTarget?: Json | undefined
+}
+
 /**
  * Reads a webhook from the wire. @throws Fault `hook_invalid` (400) naming the field, `webhook_target_refused` (400)
  */
-export function readHook(sent: JsonObject, { allowPrivate }: { readonly allowPrivate: boolean }): HookDraft {
+export function readHook(sent: JsonObject, { allowPrivate, shownTarget }: HookRules): HookDraft {
   const { id: _id, org_id: _org, api_model: _model, sealed: _sealed, header_map, shared_secret, ...rest } = sent
   const method = text('method', rest.method, 10).toUpperCase()
   if (!METHODS.has(method)) throw fault('hook_invalid', `method: must be one of ${[...METHODS].join(', ')}`)
-  const target = asUri(text('target_path', rest.target_path, LONGEST_TARGET))
+  const target = readTarget(rest.target_path, shownTarget)
   checkTarget(target, allowPrivate)
   const timeout = rest.event_timeout ?? 0
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= LONGEST_TIMEOUT_S))
@@ -165,8 +172,8 @@ export function readHook(sent: JsonObject, { allowPrivate }: { readonly allowPri
 
 /** A webhook as callers see it, in the order that they know. The shared secret is for no eye. */
 export function hookShape(id: string, hook: Hook, { header_map }: HookSecrets): JsonObject {
-  const { org_id, name, method, template_path, event_timeout, sealed: _sealed, ...rest } = hook
-  const target_path = asUri(hook.target_path)
+  const { org_id, name, method, target_path: target, template_path, event_timeout, sealed: _sealed, ...rest } = hook
+  const target_path = asUri(target)
   return {
     api_model: {},
     ...{ id, org_id, name, method, target_path, template_path },
@@ -174,6 +181,15 @@ export function hookShape(id: string, hook: Hook, { header_map }: HookSecrets): 
     event_timeout,
     ...rest,
   }
+}
+
+/** The address as it is stored; the bound is one of what is stored, so that what was taken is taken again. */
+function readTarget(sent: Json | undefined, shown: Json | undefined): string {
+  const isUnchanged = sent !== undefined && sent === shown
+  const target = asUri(text('target_path', sent, isUnchanged ? Number.POSITIVE_INFINITY : LONGEST_TARGET))
+  if (target.length > LONGEST_TARGET && !isUnchanged)
+    throw fault('hook_invalid', `target_path: is longer than ${LONGEST_TARGET} characters once it is percent-encoded`)
+  return target
 }
 
 /** @throws Fault `webhook_target_refused` (400) naming the member */

@@ -102,6 +102,24 @@ test('a target that is no URI as it was typed is stored and shown as one', async
   assert.equal((await hook({ name: 'Again', target_path: shown })).target_path, shown)
 })
 
+test('a target that is longer than new ones may be is taken where it is sent back unchanged', async (t) => {
+  const { call, admin, hook, store } = await world(t)
+  for (const target_path of [`https://h.test/${'%7B'.repeat(1000)}`, `https://h.test/${'{'.repeat(1000)}`]) {
+    const { id } = await hook({ name: target_path.slice(0, 20), target_path: 'https://h.test/' })
+    const { body } = (await store.documents.get('hook', id as DocumentId))!
+    const before = { ...body, target_path }
+    await store.documents.commit([{ op: 'put', kind: 'hook', id: id as DocumentId, body: before }], undefined)
+    const read = async () => (await call('GET', `/api/hooks/${id}`, { as: admin })).json as Shape
+    const shown = await read()
+    assert.ok(shown.target_path.length > 2048)
+    const back = await call('PUT', `/api/hooks/${id}`, { as: admin, body: { ...shown, method: 'PUT' } })
+    assert.equal(back.status, 200, back.text)
+    assert.deepEqual(await read(), { ...shown, method: 'PUT' })
+    const longer = { ...shown, target_path: `${shown.target_path}x` }
+    assert.equal((await call('PUT', `/api/hooks/${id}`, { as: admin, body: longer })).status, 400)
+  }
+})
+
 test('what is no webhook, is there already, or is not for the caller is refused', async (t) => {
   const { call, admin, hook, user, organisation, list } = await world(t, {})
   const good = { name: 'x', method: 'POST', target_path: 'https://h.test/' }
@@ -115,6 +133,7 @@ test('what is no webhook, is there already, or is not for the caller is refused'
     { ...good, target_path: 'http://0x7f.1/' },
     { ...good, target_path: 'http://[::ffff:169.254.169.254]/' },
     { ...good, target_path: `https://h.test/${'x'.repeat(2048)}` },
+    { ...good, target_path: `https://h.test/${'{'.repeat(1000)}` },
     { ...good, header_map: { 'X-A\r\nX-B': '1' } },
     { ...good, header_map: { 'X-A': '1\r\nX-B: 2' } },
     { ...good, header_map: { Host: 'other' } },

@@ -53,7 +53,9 @@ for (const algorithm of RATE_ALGORITHMS) {
   })
 }
 
-test('counts of two algorithms have different names in Redis', () => {
+test('each algorithm counts under its own name in Redis, the window under that of older nodes', () => {
   const keys = Object.values(RATE_SCRIPTS).map(({ key }) => key)
   assert.equal(new Set([...keys, 'quota']).size, keys.length + 1)
+  // Nodes of the version before count by it while a cluster is upgraded.
+  assert.equal(RATE_SCRIPTS.sliding_window.key, 'rate')
 })

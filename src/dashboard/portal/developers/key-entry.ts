@@ -29,7 +29,7 @@ export const KeyEntry = Type.Object(
     status: Type.Enum(['active', 'inactive', 'expired', 'rotated'], {
       description: '`rotated`: another key took its place; it is good until `valid_until`.',
     }),
-    date_created: moment('Time of creation (RFC 3339).'),
+    date_created: moment('Time of creation (RFC 3339); 0001-01-01T00:00:00Z = not known.'),
     expires: Type.Integer({ description: 'Unix seconds; 0 = never.' }),
     last_used: moment('`0001-01-01T00:00:00Z` = never.'),
     quota_max: Type.Number({ description: 'Requests of the quota; -1: none, or one for each of its APIs.' }),
@@ -94,7 +94,7 @@ export async function keyFacts(parts: DashboardParts, row: SessionRow, shown: Js
   return {
     status: statusOf(parts, row, shown),
     policies: policyIdsOf(body as Session),
-    date_created: textOf(body.date_created),
+    date_created: textOf(body.date_created) || NEVER,
     last_used: await lastUsed(parts, orgId, hexOf(row.hash)),
     developer_id: textOf(body[DEVELOPER_ID]),
     rotated_from: textOf(body[ROTATED_FROM]),

@@ -1,5 +1,5 @@
 import { fault } from '../../../errors/fault.ts'
-import type { JsonObject } from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
 import { isDateTime } from '../../time/date-time.ts'
 import { objectMember, refuseMember, textMember, textsMember } from '../settings/portal-fields.ts'
 
@@ -29,6 +29,8 @@ export interface KeyRequestDraft {
   readonly by_user: string
 }
 
+/** Shown where none is known. */
+const NO_DATE = '0001-01-01T00:00:00Z'
 const MOST_POLICIES = 50
 const LONGEST_ID = 256
 /** Members that are ours to say, and secrets, which are not kept. */
@@ -59,7 +61,8 @@ export function readKeyRequest(sent: JsonObject, before: JsonObject = {}): KeyRe
       redirect_uri: textMember({ redirect_uri: redirect_uri ?? '' }, 'redirect_uri', { longest: 2048 }),
     },
   }
-  if (sent.date_created !== undefined) checkDate(sent)
+  // One that was stored before dates were checked is taken as it is.
+  if (sent.date_created !== undefined && sent.date_created !== before.date_created) checkDate(sent)
   return { body, policies: policiesIn(sent, before), by_user: textMember(all, 'by_user') }
 }
 
@@ -73,13 +76,13 @@ export function requestShape(id: string, body: JsonObject): JsonObject {
     by_user: '',
     fields: {},
     approved: false,
-    date_created: '0001-01-01T00:00:00Z',
+    date_created: NO_DATE,
     version: 'v2',
     jwt_secret: '',
     certificate: '',
     oauth_info: { redirect_uri: '' },
   }
-  return { id, _id: id, ...blank, ...body }
+  return { id, _id: id, ...blank, ...body, date_created: momentOf(body.date_created) }
 }
 
 /** The policies of a stored request. */
@@ -99,6 +102,13 @@ function policiesIn(sent: JsonObject, before: JsonObject): string[] {
       ? id
       : refuseMember('apply_policies', 'every entry must be the id of a policy'),
   )
+}
+
+/** A stored date as RFC 3339 writes it; of one that is not, its day in UTC counts, with the time where that can be read. */
+function momentOf(stored: Json | undefined): string {
+  if (typeof stored !== 'string') return NO_DATE
+  const spellings = [stored, `${stored.trim().replace(' ', 'T')}Z`, `${stored.trim().slice(0, 10)}T00:00:00Z`]
+  return spellings.find(isDateTime) ?? NO_DATE
 }
 
 function checkDate({ date_created: date }: JsonObject): void {

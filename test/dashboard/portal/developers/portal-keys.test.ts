@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../../src/model/json/json.ts'
 import { hashKey } from '../../../../src/model/secrets/secret.ts'
 import { developerById } from '../../../../src/publish/portal/developers/developer-change.ts'
 import { issueAccess } from '../../../../src/publish/portal/developers/developer-keys.ts'
+import type { SessionRow } from '../../../../src/store/ports/ports.ts'
 import { eventually } from '../../../worlds/base/eventually.ts'
 import { refusal } from '../../../worlds/dashboard/key-world.ts'
 import { assertSound, DEVELOPERS, developerWorld, standing } from '../../../worlds/portal/developer-world.ts'
@@ -246,6 +247,17 @@ test('a key expires as sent or by policy, the earlier, and lists show what is le
     ((await list()).Data as JsonObject[]).map(({ status }) => status),
     ['active', 'expired', 'active'],
   )
+  // A key of an installation that kept no date.
+  const [{ key: known, hash }] = keys as [{ key: string; hash: string }]
+  const row = (await world.store.tokens.getSession(hashKey(known)))!
+  const { date_created: _date, ...undated } = row.body
+  await world.store.documents.commit(
+    [{ op: 'putSession', hash: row.hash, row: { ...row, body: undated } as SessionRow }],
+    undefined,
+  )
+  assert.equal(((await list()).Data as JsonObject[])[0]!.date_created, NEVER)
+  const { facts } = await world.asked(200, 'GET', `/api/keys/${hash}?hashed=1&facts=1`, world.root)
+  assert.equal((facts as JsonObject).date_created, NEVER)
   const page = await world.asked(200, 'GET', `${DEVELOPERS}/${ada}/keys?p=2`, world.root)
   assert.deepEqual(page, { Data: [], Pages: 1 })
 })

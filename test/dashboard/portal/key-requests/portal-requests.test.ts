@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DocumentId } from '../../../../src/model/documents/ids.ts'
 import type { JsonObject } from '../../../../src/model/json/json.ts'
+import { readKeyRequest } from '../../../../src/model/portal/key-requests/key-request.ts'
 import { approveRequest } from '../../../../src/publish/portal/key-requests/requests.ts'
 import { gatewayWorld } from '../../../worlds/dashboard/gateway-world.ts'
 import { refusal } from '../../../worlds/dashboard/key-world.ts'
@@ -364,6 +365,30 @@ test('of an approval and the deletion of the developer at one moment nothing is 
       rows.filter(({ body }) => body.developer_id === dev),
       [],
     )
+  }
+})
+
+test('a request that was stored with a date of another form is taken where it is sent back', async (t) => {
+  const { request, read, asked, root, configure, dev, call, store } = await requestWorld(t)
+  await configure({ require_key_approval: true })
+  const id = String((await request({ by_user: dev, for_plan: 'gold' })).Message)
+  const { body } = (await store.documents.get('key_request', id as DocumentId))!
+  for (const [date_created, moment] of [
+    ['2024-01-02 03:04:05', '2024-01-02T03:04:05Z'],
+    ['2024-01-02T03:04:05', '2024-01-02T03:04:05Z'],
+    ['2024-01-02, in the evening', '2024-01-02T00:00:00Z'],
+    ['', '0001-01-01T00:00:00Z'],
+  ]) {
+    const before = { ...body, date_created: date_created! }
+    await store.documents.commit([{ op: 'put', kind: 'key_request', id: id as DocumentId, body: before }], undefined)
+    const shown = await read(id)
+    assert.equal(shown.date_created, moment)
+    await asked(200, 'PUT', `${REQUESTS}/${id}`, root, shown)
+    // As reads showed it before.
+    assert.doesNotThrow(() => readKeyRequest({ ...shown, ...before }, before))
+    assert.equal((await read(id)).date_created, moment)
+    const other = { ...shown, date_created: '2024-01-02 03:04:06' }
+    assert.equal((await call('PUT', `${REQUESTS}/${id}`, { as: root, body: other })).status, 400)
   }
 })
 
