@@ -27,28 +27,46 @@ export async function isDeletedElsewhere(
 ): Promise<boolean> {
   const shared = sharedIdsOf(kind)
   if (shared === undefined || parts.keepsDeletedIds !== true || orgId === '') return false
-  const { documents } = parts
-  const owner = (await documents.get(TOMBSTONE, tombstoneId(shared.noun, '', id)))?.body.org_id
+  return keepsFromOthers(parts, await parts.documents.get(TOMBSTONE, tombstoneId(shared.noun, '', id)), orgId)
+}
+
+async function keepsFromOthers(
+  { documents }: Reading,
+  note: StoredDocument | undefined,
+  orgId: string,
+): Promise<boolean> {
+  const owner = note?.body.org_id
   if (owner === undefined || owner === orgId || !isDocumentId(owner)) return false
   return (await documents.get('organisation', owner)) !== undefined
 }
 
 /**
  * Refuses a commit that makes an object under an id which another organisation deleted, in the words of a commit that finds it there.
- * @throws Fault `revision_conflict`, `already_exists` (409)
+ * Answers the conditions of the commit: notes that come meanwhile refuse it (`revision_conflict`), and those that kept the ids for who takes
+ * them now go. @throws Fault `revision_conflict`, `already_exists` (409)
  */
-export async function checkDeletedIds(parts: DeletedIdParts, changes: readonly Change[]): Promise<void> {
-  if (parts.keepsDeletedIds !== true) return
+export async function checkDeletedIds(parts: DeletedIdParts, changes: readonly Change[]): Promise<Change[]> {
+  const conditions = new Map<string, Change>()
+  if (parts.keepsDeletedIds !== true) return []
   for (const change of changes) {
     const shared = change.op === 'put' ? sharedIdsOf(change.kind) : undefined
     if (change.op !== 'put' || shared === undefined) continue
     const { kind, id } = change
-    if ((await parts.documents.get(kind, id)) !== undefined) continue
+    const isThere = (await parts.documents.get(kind, id)) !== undefined
+    // One that must be new is refused while it is there; it may be deleted before the commit.
+    if (isThere && change.ifRevision !== 0) continue
     const body = change.body as JsonObject
-    for (const { id: named, index } of idsIn(kind, id, body))
-      if (await isDeletedElsewhere(parts, kind, named, orgOf(body)))
+    const orgId = orgOf(body)
+    if (orgId === '') continue
+    for (const { id: named, index } of idsIn(kind, id, body)) {
+      const noteId = tombstoneId(shared.noun, '', named)
+      const note = await parts.documents.get(TOMBSTONE, noteId)
+      if (await keepsFromOthers(parts, note, orgId))
         throw index === undefined ? fault('revision_conflict') : fault('already_exists', `${kind}: ${index}`)
+      conditions.set(noteId, { op: 'delete', kind: TOMBSTONE, id: noteId, ifRevision: note?.revision ?? 0 })
+    }
   }
+  return [...conditions.values()]
 }
 
 /** The shared ids of a document, each with the index of one that is not its storage id. */

@@ -237,13 +237,15 @@ export function withEvents(parts: EventParts): Documents {
       if (entry === undefined) return documents.commit(changes, entry)
       const read = { ...parts, documents: readOnce(documents) }
       if (await changesNothing(read, changes)) return documents.revision()
-      await checkDeletedIds(read, changes)
+      const conditions = await checkDeletedIds(read, changes)
       const events = await eventsOf(read, changes)
       const tombstones = await tombstonesOf(read.documents, changes, entry, {
         ids: parts.notesDeletedIds === true,
         ownership: parts.keepsTombstones === true,
       })
-      const revision = await documents.commit([...changes, ...tombstones, ...events.changes], entry)
+      const noted = new Set(tombstones.map((change) => 'id' in change && change.id))
+      const free = conditions.filter((change) => !('id' in change && noted.has(change.id)))
+      const revision = await documents.commit([...changes, ...tombstones, ...free, ...events.changes], entry)
       for (const mail of events.mails) parts.mail?.(mail)
       return revision
     },
