@@ -120,7 +120,7 @@ const gateway = group({
   body_bytes_in_flight: whole(
     67_108_864,
     [1_048_576, Number.MAX_SAFE_INTEGER],
-    'Bytes of request bodies, beyond the first 65,536 of each, that a gateway holds at once for checks, templates, modules and its own calls. Further ones are refused with 503 until there is room; a client address or a key has at most as much as it leaves free, or one body that leaves a sixteenth of the room before it; where APIs are of several organisations, one has three times what it leaves free; callers who are not identified have three quarters.',
+    'Bytes of request bodies, beyond the first 65,536 of each, that a gateway holds at once for checks, templates, modules and its own calls. Further ones are refused with 503. A client address or a key has at most as much as it leaves free, one of several organisations three times that, the first body of each fifteen times that, callers who are not identified three quarters.',
   ),
   max_head_bytes: whole(16_384, [1024, 1_048_576], 'Largest request head: request line and all fields.'),
   max_fields: whole(100, [10, 1000], 'Most fields in a request head.'),
@@ -282,7 +282,7 @@ const dashboard = group({
   body_bytes_in_flight: whole(
     33_554_432,
     [65_536, Number.MAX_SAFE_INTEGER],
-    'Bytes of request bodies that the dashboard holds at once, a quarter of them of public calls. Further ones are refused with 503 until there is room; an address or a user has at most as much as it leaves free, or one body that leaves a sixteenth of the room before it; where there are several organisations, one has three times what it leaves free.',
+    'Bytes of request bodies that the dashboard holds at once, a quarter of them of public calls. Further ones are refused with 503 until there is room; an address or a user has at most as much as it leaves free, one of several organisations three times that, the first body of each fifteen times that.',
   ),
   max_connections: whole(
     1000,
