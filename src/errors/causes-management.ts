@@ -58,7 +58,10 @@ export const MANAGEMENT_CAUSES = {
   rights_missing: ['The key has neither access rights nor policies.', 'Add `access_rights` or `apply_policies`.'],
   id_malformed: ['An id in the path is malformed.', 'Use the id as the list of the objects shows it.'],
   already_exists: ['An object with this id or name exists.', 'Change that one, or choose another id.'],
-  id_taken: ['An object with this id exists, perhaps in another organisation.', 'Choose another id.'],
+  id_taken: [
+    'An object with this id exists or was deleted and can be put back, perhaps in another organisation.',
+    'Choose another id, or let an administrator of the organisation that deleted it release it: `DELETE /api/deleted-ids/api/{id}`.',
+  ],
   revision_conflict: ['Another writer changed the object at the same time.', 'Read it again, and repeat the change.'],
   precondition_failed: [
     '`If-Match` names another state of the object than the present one.',

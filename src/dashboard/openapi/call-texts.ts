@@ -25,6 +25,10 @@ export const CALL_TEXTS: Readonly<Record<string, string>> = {
   getDeveloperBySsoKey: 'The key is that of a sign-in by single sign-on.',
   getOpenapiDocument: 'For generators of clients.',
   getAdministrationDocument: 'The same document as `GET /svc/openapi.json` of the gateway.',
+  releaseDeletedId:
+    '`kind` is `api`, `policy`, `asset`, `hook`, `idp_profile` or `oauth_client`; `id` is one of the ids of the object (of an API its `api_id` or storage id). For administrators of the organisation that deleted it: while the deletion can be undone, no other organisation can use the id. Unknown ids, and those of objects that are not deleted, are answered with 404.',
+  releaseAnyDeletedId:
+    '`kind` is `api`, `policy`, `asset`, `hook`, `idp_profile` or `oauth_client`; `id` is one of the ids of the object (of an API its `api_id` or storage id). The same as `DELETE /api/deleted-ids/{kind}/{id}`, whichever organisation deleted it. Unknown ids, and those of objects that are not deleted, are answered with 404.',
   getDocumentationPage: 'The page reads `/api/openapi.json`.',
   getDocumentationScript: 'Part of the page of the documentation.',
   getHealth: 'Numbers are shown to users who may read the system.',

@@ -52,6 +52,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'DELETE /api/users/{id}/sso-identity': 'unlinkUserIdentity',
   'GET /tap': 'openSession',
   'POST /api/audit-logs/{id}/undo': 'undoChange',
+  'DELETE /api/deleted-ids/{kind}/{id}': 'releaseDeletedId',
+  'DELETE /admin/deleted-ids/{kind}/{id}': 'releaseAnyDeletedId',
   'GET /api/bootstrap': 'getSetUpState',
   'POST /api/bootstrap': 'setUpInstallation',
   'GET /api/usage/{dates}': 'getUsage',

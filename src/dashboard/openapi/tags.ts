@@ -22,7 +22,7 @@ const TAGS: readonly Tag[] = [
   tag('oauth-clients', 'OAuth clients and their tokens.', /^\/api\/apis\/\{\w+\}\/notifications$/),
   tag('apis', 'APIs, in classic and OpenAPI format.', /^\/api\/(?:apis\b|cache\/)/),
   tag('assets', 'Templates of APIs.', /^\/api\/assets\b/),
-  tag('audit-logs', 'Changes, who made them, and undoing them.', /^\/api\/audit-logs\b/),
+  tag('audit-logs', 'Changes, who made them, and undoing them.', /^\/api\/(?:audit-logs|deleted-ids)\b/),
   tag('certificates', 'Certificates and the APIs that use them.', /^\/api\/certs\b/),
   tag('policies', 'Policies: access rights, rate limits and quotas by name.', /^\/api\/portal\/policies\b/),
   tag('developers', 'Developers, their keys and OAuth apps.', /^\/api\/portal\/developers\b/),

@@ -12,6 +12,7 @@ import { tryRoutes } from '../apis/try-routes.ts'
 import { warningRoutes } from '../apis/warning-routes.ts'
 import { assetRoutes } from '../assets/asset-routes.ts'
 import { auditLogRoutes } from '../audit/audit-log-routes.ts'
+import { deletedIdRoutes } from '../audit/deleted-id-routes.ts'
 import { certificateRoutes } from '../certificates/certificate-routes.ts'
 import { keyActRoutes } from '../keys/key-action-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
@@ -83,6 +84,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...auditLogRoutes(parts),
     ...categoryRoutes(parts),
     ...certificateRoutes(parts),
+    ...deletedIdRoutes(parts),
     ...deprecatedPortalRoutes(parts),
     ...developerAppRoutes(parts),
     ...developerKeyRoutes(parts),

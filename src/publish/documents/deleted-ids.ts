@@ -4,6 +4,7 @@ import { DOCUMENT_KINDS } from '../../model/documents/kinds.ts'
 import { TOMBSTONE, type TombstoneNoun, tombstoneBody, tombstoneId } from '../../model/documents/tombstone.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Change, Documents, Kind, StoredDocument } from '../../store/ports/ports.ts'
+import { auditOf, type PublishParts } from './parts.ts'
 
 const sharedIdsOf = (kind: Kind) => DOCUMENT_KINDS[kind]?.sharedIds
 
@@ -67,6 +68,23 @@ export async function checkDeletedIds(parts: DeletedIdParts, changes: readonly C
     }
   }
   return [...conditions.values()]
+}
+
+/**
+ * Lets other organisations use the id of a deleted object. `orgId`: the organisation that deleted it; '' = whichever did. Its deletion can be
+ * undone until another object has the id. @throws Fault `not_found` (404), `revision_conflict` (409)
+ */
+export async function releaseDeletedId(
+  parts: PublishParts,
+  { kind, id, orgId }: { readonly kind: Kind; readonly id: string; readonly orgId: string },
+  actor: string,
+): Promise<void> {
+  const shared = Object.hasOwn(DOCUMENT_KINDS, kind) ? sharedIdsOf(kind) : undefined
+  const note = shared && (await parts.documents.get(TOMBSTONE, tombstoneId(shared.noun, '', id)))
+  const owner = String(note?.body.org_id ?? '')
+  if (note === undefined || (orgId !== '' && owner !== orgId)) throw fault('not_found', 'no such id is kept')
+  const audit = auditOf(parts, actor, 'deleted_id.release', owner, { kind, id })
+  await parts.documents.commit([{ op: 'delete', kind: TOMBSTONE, id: note.id, ifRevision: note.revision }], audit)
 }
 
 /** The shared ids of a document, each with the index of one that is not its storage id. */

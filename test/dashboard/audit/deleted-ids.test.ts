@@ -129,6 +129,41 @@ for (const [kind, ways] of Object.entries(CHOSEN))
       })
   })
 
+test('the organisation that deleted an object releases its id, and no other does', async (t) => {
+  const w = await openUndoWorld(t)
+  const [here, there] = ['/first/', '/second/'].map((path) => definition('moved', path))
+  const other = await w.user({ IsAdmin: 'admin' }, { orgId: await w.organisation() })
+  const plainUser = await w.user({ IsAdmin: 'false', apis: 'write' })
+  const take = async () => (await w.call('POST', '/api/apis/oas', { as: other, body: there! })).status
+  const release = async (as: TestUser, path = '/api/deleted-ids/api/moved') =>
+    (await w.call('DELETE', path, { as })).status
+  await w.sent('POST', '/api/apis/oas', here!)
+  assert.equal(await release(w.admin), 404, 'it is not deleted')
+  await w.sent('DELETE', '/api/apis/oas/moved')
+  assert.equal(await take(), 409)
+  assert.equal(await release(other), 404, 'another organisation')
+  assert.equal(await release(other, '/api/deleted-ids/api/unknown'), 404)
+  assert.equal(await release(w.admin, '/api/deleted-ids/constructor/moved'), 404)
+  assert.equal(await release(plainUser), 403)
+  assert.equal(await take(), 409)
+  assert.equal(await release(w.admin), 200)
+  assert.equal((await w.last()).action, 'deleted_id.release')
+  assert.equal(await release(w.admin), 404)
+  assert.equal(await take(), 200)
+})
+
+test('operators release the id of whichever organisation deleted it', async (t) => {
+  const w = await openUndoWorld(t)
+  const other = await w.user({ IsAdmin: 'admin' }, { orgId: await w.organisation() })
+  await w.sent('POST', '/api/hooks', { ...HOOK, id: STORAGE_ID })
+  await w.sent('DELETE', `/api/hooks/${STORAGE_ID}`)
+  const take = async () => (await w.call('POST', '/api/hooks', { as: other, body: { ...HOOK, id: STORAGE_ID } })).status
+  assert.equal(await take(), 409)
+  const released = await w.call('DELETE', `/admin/deleted-ids/hook/${STORAGE_ID}`, { as: 'installation' })
+  assert.equal(released.status, 200, released.text)
+  assert.equal(await take(), 200)
+})
+
 const HOOK = { name: 'h', method: 'POST', target_path: 'https://h.test/' }
 const idOf = (number: number) => number.toString(16).padStart(24, '0')
 

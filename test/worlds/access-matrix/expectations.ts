@@ -312,6 +312,8 @@ says('GET /api/logs/live', 'log', [], { query: '?seconds=0' })
 // It names addresses that were called, with the ids in them; what others own is shown no further: audit-ownership.test.ts.
 says('GET /api/audit-logs', 'audit_logs', [], { namesOwned: true })
 says('GET /api/audit-logs/{}', 'audit_logs', ['audit'])
+says('DELETE /api/deleted-ids/{}/{}', 'admin', ['none', 'none'])
+says('DELETE /admin/deleted-ids/{}/{}', 'installation', ['none', 'none'])
 says('POST /api/audit-logs/{}/undo', 'audit_logs', ['audit'], { reads: true, looks: true })
 
 // Analytics.
