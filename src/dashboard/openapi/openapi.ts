@@ -115,32 +115,27 @@ export function openapiOf(declared: readonly Route[], version: string): JsonObje
   return withExamples(document, CALL_EXAMPLES)
 }
 
-/** The routes with the bounds of bodies in their schemas, and in those that others share with them. */
+/**
+ * The routes with the bounds of bodies in their schemas. Parts that answers share with bodies name none: what was stored earlier may be
+ * larger, and clients that check answers would refuse it.
+ */
 function withPublishedBounds(routes: readonly Route[]): Route[] {
   const shared = new Set<string>()
   const note = (schema: Json) => {
     if (Array.isArray(schema)) for (const each of schema) note(each)
     if (!isObject(schema)) return
-    if (schema.title !== undefined || schema.properties !== undefined) shared.add(JSON.stringify(schema))
+    const { title, properties } = schema
+    if (title !== undefined && isObject(properties) && Object.keys(properties).length > 0)
+      shared.add(JSON.stringify(schema))
     for (const each of Object.values(schema)) note(each)
   }
-  for (const route of routes) if (route.body !== undefined && isBoundedBySchema(route)) note(plain(route.body))
-  const bounded = (schema: Json): Json => {
-    if (Array.isArray(schema)) return schema.map(bounded)
-    if (!isObject(schema)) return schema
-    if (shared.has(JSON.stringify(schema))) return withBounds(schema)
-    return Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, bounded(each)]))
-  }
-  return routes.map((route) => {
-    const answers = mapValues(route.answers, (schema) => bounded(plain(schema))) as unknown as Route['answers']
-    if (route.body === undefined) return { ...route, answers }
-    const body = plain(route.body)
-    return { ...route, answers, body: (isBoundedBySchema(route) ? withBounds(body) : bounded(body)) as TSchema }
-  })
-}
-
-function mapValues<V, W>(values: Readonly<Record<string, V>>, change: (value: V) => W): Record<string, W> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
+  for (const { answers } of routes) for (const answer of Object.values(answers)) note(plain(answer))
+  const isShared = (part: JsonObject) => shared.has(JSON.stringify(part))
+  return routes.map((route) =>
+    route.body === undefined || !isBoundedBySchema(route)
+      ? route
+      : { ...route, body: withBounds(plain(route.body), isShared) as TSchema },
+  )
 }
 
 const PENDING: JsonObject = {

@@ -6,11 +6,10 @@ import type { Route } from './route.ts'
 const MOST_CHARACTERS = 16_384
 /** Most entries of a list or map whose schema says nothing else. */
 const MOST_ENTRIES = 10_000
-/** Most characters of a text in a member that the schema leaves free, and of the name of a member. */
-const MOST_FREE_CHARACTERS = 262_144
+/** Most characters of the name of a member. A text in a member that the schema leaves free is bounded by the size of the body. */
 const MOST_NAME_CHARACTERS = 1024
-/** Most values of one body. */
-const MOST_VALUES = 1_000_000
+/** Of the place that a refusal names: names may be long, and deep. */
+const MOST_PLACE_CHARACTERS = 200
 
 /** Kinds with bounds of their own at each place, checked where they are read: APIs, policies, keys, OAuth clients and moves of them. */
 const OWN_BOUNDS = /^\/(?:svc\/|api\/(?:apis|keys|moves|oauth|portal\/policies)\b|admin\/(?:apis|policies|org\/keys)\b)/
@@ -22,13 +21,21 @@ export function isBoundedBySchema({ path, body, bodyIs }: Pick<Route, 'path' | '
 
 /** Why a body is too large for its schema, in words that begin with the place; undefined where it is not. */
 export function boundsFlaw(schema: object, body: Json): string | undefined {
-  return new BoundsCheck().flaw([schema as JsonObject], body, '')
+  const flaw = flawOf([schema as JsonObject], body)
+  if (flaw === undefined) return undefined
+  const place = flaw.place.reverse().join('.')
+  const shown = place.length > MOST_PLACE_CHARACTERS ? `${place.slice(0, MOST_PLACE_CHARACTERS)}…` : place
+  return shown === '' ? flaw.text : `${shown}: ${flaw.text}`
 }
 
-/** A schema that says of each text, list and map how large it may be. */
-export function withBounds(schema: JsonObject): JsonObject {
+/** A schema that says of each text, list and map how large it may be. `isKept`: a part of it that stays as it is. */
+export function withBounds(schema: JsonObject, isKept: (part: JsonObject) => boolean = () => false): JsonObject {
+  if (isKept(schema)) return schema
   const made: JsonObject = Object.fromEntries(
-    Object.entries(schema).map(([name, value]) => [name, HOLDERS.has(name) ? withBoundsInside(name, value) : value]),
+    Object.entries(schema).map(([name, value]) => [
+      name,
+      HOLDERS.has(name) ? withBoundsInside(name, value, isKept) : value,
+    ]),
   )
   const types = typesOf(schema)
   if (types.includes('string') && !isClosed(schema)) made.maxLength ??= MOST_CHARACTERS
@@ -47,11 +54,13 @@ const HOLDERS: ReadonlySet<string> = new Set(
 )
 const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties'])
 
-function withBoundsInside(name: string, value: Json): Json {
-  if (Array.isArray(value)) return value.map((each) => (isObject(each) ? withBounds(each) : each))
+function withBoundsInside(name: string, value: Json, isKept: (part: JsonObject) => boolean): Json {
+  if (Array.isArray(value)) return value.map((each) => (isObject(each) ? withBounds(each, isKept) : each))
   if (!isObject(value)) return value
-  if (!MAPS.has(name)) return withBounds(value)
-  return Object.fromEntries(Object.entries(value).map(([each, schema]) => [each, withBoundsInside('items', schema)]))
+  if (!MAPS.has(name)) return withBounds(value, isKept)
+  return Object.fromEntries(
+    Object.entries(value).map(([each, schema]) => [each, withBoundsInside('items', schema, isKept)]),
+  )
 }
 
 const typesOf = ({ type }: JsonObject): Json[] => (Array.isArray(type) ? type : [type ?? null])
@@ -62,53 +71,55 @@ const isClosed = ({ enum: values, const: only }: JsonObject) => values !== undef
 const isMap = ({ additionalProperties: more, patternProperties: pattern }: JsonObject) =>
   isObject(more) || more === true || pattern !== undefined
 
-class BoundsCheck {
-  #values = 0
-
-  /** `schemas`: all that may describe the value; none where it is free. */
-  flaw(schemas: readonly JsonObject[], value: Json, path: string): string | undefined {
-    if (++this.#values > MOST_VALUES) return `must not hold more than ${MOST_VALUES} values`
-    const type = Array.isArray(value) ? 'array' : typeof value === 'object' ? 'object' : typeof value
-    if (type !== 'string' && type !== 'array' && type !== 'object') return undefined
-    const forms = schemas.flatMap(formsOf).filter((form) => typesOf(form).includes(type) || form.type === undefined)
-    const most = (keyword: string, usual: number, free: number) => {
-      const bounds = forms.map((form) => form[keyword] ?? (form.type === undefined ? free : usual))
-      return bounds.length === 0 ? free : Math.max(...bounds.map(Number))
-    }
-    const at = path === '' ? '' : `${path.slice(1)}: `
-    if (typeof value === 'string') {
-      const length = most('maxLength', MOST_CHARACTERS, MOST_FREE_CHARACTERS)
-      return value.length > length ? `${at}must not be longer than ${length} characters (${value.length})` : undefined
-    }
-    if (Array.isArray(value)) {
-      const entries = most('maxItems', MOST_ENTRIES, MOST_ENTRIES)
-      if (value.length > entries) return `${at}must not have more than ${entries} entries (${value.length})`
-      const inside = forms.flatMap(({ items }) => (isObject(items) ? [items] : []))
-      return firstFlaw(value.entries(), (index, each) => this.flaw(inside, each, `${path}.${index}`))
-    }
-    if (value === null) return undefined
-    const members = Object.entries(value as JsonObject)
-    const entries = most('maxProperties', MOST_ENTRIES, MOST_ENTRIES)
-    if (members.length > entries) return `${at}must not have more than ${entries} members (${members.length})`
-    return firstFlaw(members, (name, each) => {
-      if (name.length > MOST_NAME_CHARACTERS)
-        return `${at}a name of a member must not be longer than ${MOST_NAME_CHARACTERS} characters (${name.length})`
-      return this.flaw(
-        forms.flatMap((form) => memberSchemas(form, name)),
-        each,
-        `${path}.${name}`,
-      )
-    })
-  }
+/** Where a value is too large, from the inside out: made only for a refusal, so that long names cost others nothing. */
+interface Flaw {
+  readonly text: string
+  readonly place: (string | number)[]
 }
 
-function firstFlaw<K>(
+/** `schemas`: all that may describe the value; none where it is free. */
+function flawOf(schemas: readonly JsonObject[], value: Json): Flaw | undefined {
+  const type = Array.isArray(value) ? 'array' : typeof value
+  if (value === null || (type !== 'string' && type !== 'array' && type !== 'object')) return undefined
+  const forms = schemas.flatMap(formsOf).filter((form) => typesOf(form).includes(type) || form.type === undefined)
+  const most = (keyword: string, usual: number, free: number) => {
+    const bounds = forms.map((form) => form[keyword] ?? (form.type === undefined ? free : usual))
+    return bounds.length === 0 ? free : Math.max(...bounds.map(Number))
+  }
+  const flaw = (text: string): Flaw => ({ text, place: [] })
+  if (typeof value === 'string') {
+    const length = most('maxLength', MOST_CHARACTERS, Number.POSITIVE_INFINITY)
+    return value.length > length ? flaw(`must not be longer than ${length} characters (${value.length})`) : undefined
+  }
+  if (Array.isArray(value)) {
+    const entries = most('maxItems', MOST_ENTRIES, MOST_ENTRIES)
+    if (value.length > entries) return flaw(`must not have more than ${entries} entries (${value.length})`)
+    const inside = forms.flatMap(({ items }) => (isObject(items) ? [items] : []))
+    return firstFlaw(value.entries(), (each) => flawOf(inside, each))
+  }
+  const members = Object.entries(value as JsonObject)
+  const entries = most('maxProperties', MOST_ENTRIES, MOST_ENTRIES)
+  if (members.length > entries) return flaw(`must not have more than ${entries} members (${members.length})`)
+  const long = members.find(([name]) => name.length > MOST_NAME_CHARACTERS)?.[0]
+  if (long !== undefined)
+    return flaw(`a name of a member must not be longer than ${MOST_NAME_CHARACTERS} characters (${long.length})`)
+  return firstFlaw(members, (each, name) =>
+    flawOf(
+      forms.flatMap((form) => memberSchemas(form, name)),
+      each,
+    ),
+  )
+}
+
+function firstFlaw<K extends string | number>(
   entries: Iterable<[K, Json]>,
-  flawOf: (key: K, value: Json) => string | undefined,
-): string | undefined {
+  flawInside: (value: Json, key: K) => Flaw | undefined,
+): Flaw | undefined {
   for (const [key, value] of entries) {
-    const flaw = flawOf(key, value)
-    if (flaw !== undefined) return flaw
+    const flaw = flawInside(value, key)
+    if (flaw === undefined) continue
+    flaw.place.push(key)
+    return flaw
   }
   return undefined
 }

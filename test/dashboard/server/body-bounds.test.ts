@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { boundsFlaw } from '../../../src/dashboard/routes/body-bounds.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
-import { placesOf, tooLarge, withAt } from '../../worlds/dashboard/bounded-places.ts'
+import { assertLinear } from '../../worlds/base/growth.ts'
+import { componentsOfAnswers, placesOf, tooLarge, withAt } from '../../worlds/dashboard/bounded-places.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 
 const deep = process.env.GATEHOUSE_DEEP === '1'
@@ -32,13 +34,25 @@ async function world(t: TestContext) {
   return { ...dashboard, as, document: json as JsonObject }
 }
 
-test('the published schema of a body bounds every text, list and map', async (t) => {
+test('the published schema of a body bounds every text, list and map that answers do not share', async (t) => {
   const { document } = await world(t)
   const bodies = bodiesOf(document)
+  const left = componentsOfAnswers(document)
   assert.ok(bodies.length > 60, String(bodies.length))
+  let bounded = 0
   for (const { call, schema } of bodies)
-    for (const { path, kind, most } of placesOf(document, schema))
+    for (const { path, kind, most } of placesOf(document, schema, left)) {
       assert.notEqual(most, undefined, `${call}: ${kind} ${path.join('.')} has no bound`)
+      bounded++
+    }
+  assert.ok(bounded > 200, String(bounded))
+})
+
+test('parts of answers name no bound that only bodies have', async (t) => {
+  const { document } = await world(t)
+  const { schemas } = document.components as { schemas: JsonObject }
+  for (const name of componentsOfAnswers(document))
+    assert.doesNotMatch(JSON.stringify(schemas[name] ?? {}), /"maxLength":16384\b/, name)
 })
 
 const TRIED = ['/api/hooks', '/api/portal/requests', '/api/portal/catalogue', '/api/tib/profiles', '/api/assets']
@@ -49,7 +63,7 @@ test('a body beyond a bound of its schema is refused, and the refusal names the 
   for (const { call, path, method, type, schema, example } of bodiesOf(document)) {
     if (type !== 'application/json' || (!deep && !(TRIED.includes(path) && method === 'POST'))) continue
     const known = path.startsWith('/admin/') ? ('installation' as const) : as
-    const places = placesOf(document, schema)
+    const places = placesOf(document, schema, componentsOfAnswers(document))
     const few = places.filter(({ path: { length }, most }) => length < 3 && most! < 20_000).slice(0, 12)
     for (const place of deep ? places : few) {
       const body = withAt(example, place.path, tooLarge(place))
@@ -71,12 +85,35 @@ test('members that no schema names are bounded too', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`m${index}`, 1]))
   for (const [more, says] of [
     [many, /more than 10000 members \(100\d\d\)/],
-    [{ other: { deeper: 'x'.repeat(262_145) } }, /other\.deeper: must not be longer than 262144 characters \(262145\)/],
     [{ other: [Array(10_001).fill(0)] }, /other\.0: must not have more than 10000 entries \(10001\)/],
     [{ ['x'.repeat(1025)]: 1 }, /name of a member must not be longer than 1024 characters/],
+    [
+      { ['y'.repeat(1000)]: [Array(10_001).fill(0)] },
+      /: y{200}…: must not have more than 10000 entries|^[^:]*y{200}…: must/,
+    ],
   ] as const) {
     const { status, text } = await call('POST', '/api/hooks', { as, body: { ...hook, ...more } })
     assert.equal(status, 400, text)
     assert.match(text, says)
   }
+  const free = await call('POST', '/api/hooks', { as, body: { ...hook, other: { deeper: 'x'.repeat(300_000) } } })
+  assert.equal(free.status, 200, free.text)
+})
+
+test('a body is measured in time that grows with its size, however long its names are', async () => {
+  const schema = { type: 'object', properties: {} }
+  const under = (names: number, value: Json): Json =>
+    names === 0 ? value : { ['x'.repeat(1000)]: under(names - 1, value) }
+  await assertLinear(
+    'values below long names',
+    (body: string) => boundsFlaw(schema, JSON.parse(body)),
+    (length) =>
+      JSON.stringify(
+        under(
+          90,
+          Array.from({ length: length / 1000 }, () => Array(999).fill(null)),
+        ),
+      ),
+    500_000,
+  )
 })

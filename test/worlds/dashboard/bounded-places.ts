@@ -10,17 +10,46 @@ export interface BoundedPlace {
 const KEYWORDS = { text: 'maxLength', list: 'maxItems', map: 'maxProperties' } as const
 const DEEPEST = 5
 
-/** Every place of a schema of an OpenAPI document that can be large, as its reader finds them. `*` is any member of a map. */
-export function placesOf(document: JsonObject, schema: Json | undefined, path: readonly string[] = []): BoundedPlace[] {
+/** Names of the components of answers, and titles written in place: bodies that share them name no bounds there. */
+export function componentsOfAnswers(document: JsonObject): ReadonlySet<string> {
+  const { schemas } = document.components as { schemas: JsonObject }
+  const found = new Set<string>()
+  const look = (value: Json | undefined): void => {
+    if (Array.isArray(value)) for (const each of value) look(each)
+    if (!isObject(value)) return
+    const name = typeof value.$ref === 'string' ? value.$ref.split('/').at(-1)! : ''
+    if (typeof value.title === 'string') found.add(value.title)
+    if (Object.hasOwn(schemas, name) && !found.has(name)) {
+      found.add(name)
+      look(schemas[name])
+    }
+    for (const each of Object.values(value)) look(each)
+  }
+  for (const operations of Object.values(document.paths as JsonObject))
+    for (const operation of Object.values(operations as JsonObject)) look((operation as JsonObject).responses)
+  return found
+}
+
+/**
+ * Every place of a schema of an OpenAPI document that can be large, as its reader finds them, but for those in components that are `left`
+ * out. `*` is any member of a map.
+ */
+export function placesOf(
+  document: JsonObject,
+  schema: Json | undefined,
+  left: ReadonlySet<string>,
+  path: readonly string[] = [],
+): BoundedPlace[] {
   if (!isObject(schema) || path.length > DEEPEST) return []
   if (typeof schema.$ref === 'string') {
     const name = schema.$ref.split('/').at(-1)!
     const { schemas } = document.components as { schemas: JsonObject }
-    return placesOf(document, schemas[name], path)
+    return left.has(name) ? [] : placesOf(document, schemas[name], left, path)
   }
+  if (path.length > 0 && left.has(String(schema.title))) return []
   const found: BoundedPlace[] = []
   for (const name of ['anyOf', 'oneOf', 'allOf', 'x-svc-any-of', 'x-svc-also'])
-    for (const each of listOf(schema[name])) found.push(...placesOf(document, each, path))
+    for (const each of listOf(schema[name])) found.push(...placesOf(document, each, left, path))
   const { type, format, items, properties, additionalProperties: more } = schema
   const add = (kind: BoundedPlace['kind']) => {
     const most = schema[KEYWORDS[kind]]
@@ -30,11 +59,11 @@ export function placesOf(document: JsonObject, schema: Json | undefined, path: r
   if (type === 'array') add('list')
   if (type === 'object' && (isObject(more) || more === true)) add('map')
   found.push(
-    ...placesOf(document, items, [...path, '0']),
-    ...placesOf(document, isObject(more) ? more : undefined, [...path, '*']),
+    ...placesOf(document, items, left, [...path, '0']),
+    ...placesOf(document, isObject(more) ? more : undefined, left, [...path, '*']),
   )
   for (const [name, each] of Object.entries(isObject(properties) ? properties : {}))
-    found.push(...placesOf(document, each, [...path, name]))
+    found.push(...placesOf(document, each, left, [...path, name]))
   return found
 }
 

@@ -49,7 +49,8 @@ const Body = Type.Object(
       description:
         'Form of the text: `swagger` (an OpenAPI document), `swagger_custom_url` (its address), or another word that the portal knows.',
     }),
-    documentation: Type.String({ maxLength: 16_777_216, description: 'Base64 of a text in UTF-8.' }),
+    // The base64 of as many bytes as `portal.max_documentation_bytes` may be.
+    documentation: Type.String({ maxLength: 22_369_624, description: 'Base64 of a text in UTF-8.' }),
   }),
 )
 

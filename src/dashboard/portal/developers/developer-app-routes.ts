@@ -50,6 +50,8 @@ const RotatedApp = Type.Object(
 /** The fields of a developer's app that can be changed. */
 const CHANGEABLE = {
   redirect_uri: Type.String({
+    // Fifty addresses of 2,048 characters.
+    maxLength: 110_000,
     description: 'Redirect URI. Several: separated as `dashboard.oauth_redirect_uri_separator` says.',
   }),
   redirect_uris: Type.Array(webAddress(), { description: 'Redirect URIs: the list is replaced.' }),
