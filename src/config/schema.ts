@@ -350,7 +350,7 @@ export const ConfigSchema = group({
     path_matching: Type.Enum(['contains', 'begins', 'ends', 'whole'], {
       default: 'contains',
       description:
-        'How rules match in definitions that come in a word of vendor_aliases and do not say so: anywhere in a path; at its beginning, at its end, or both, where the gateway before had path prefix or suffix matching. Keys and policies that come under the path of such a word, or to the dashboard of an installation that names one, have the paths of their rights written out so.',
+        'How rules match in definitions that come in a word of vendor_aliases and do not say so: anywhere in a path; at its beginning, at its end, or both, where the gateway before had prefix or suffix matching. Keys and policies that come under the path of such a word, or without `paths=as_written` to the dashboard of an installation that names one, have the paths of their rights written out so.',
     }),
   }),
   log: group({

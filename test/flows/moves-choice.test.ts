@@ -200,3 +200,27 @@ test('every command has a help of its own, and what it takes is said there', asy
 function withToken(body: JsonObject): void {
   ;(body.meta_data as JsonObject).api_token = 'for-upstream'
 }
+
+test('policies and keys are moved as they are to where paths of a vendor are rewritten', async (t) => {
+  const env = { SVC_COMPAT_PATHMATCHING: 'whole', SVC_COMPAT_VENDORALIASES: 'inc' }
+  const [a, b] = [await startEnvironment(t), await startEnvironment(t, { env, gatewayEnv: env })]
+  await a.ask('POST', '/api/apis/oas', defined({ id: 'orders', url: URL, keyIn: 'Authorization' }))
+  const chosen = ['--apis', '--policies', '--keys']
+  const right = (url: string) => ({ api_id: 'orders', api_name: 'orders', allowed_urls: [{ url, methods: ['GET'] }] })
+  const opened = (url: string) => ({ access_rights: { orders: right(url) } })
+  await a.ask('POST', '/api/portal/policies', { id: 'gold', name: 'Gold', ...opened('/get') })
+  await a.ask('POST', '/api/keys/key-of-many-letters', opened('/get'))
+  const dir = folderFor(t)
+  for (const url of ['/get', '/other']) {
+    await a.ask('PATCH', '/api/portal/policies/gold', opened(url))
+    await a.ask('PUT', '/api/keys/key-of-many-letters', opened(url))
+    const dumped = await a.run('dump', '-t', dir, ...chosen)
+    assert.equal(dumped.status, 0, dumped.err)
+    const first = await b.run('sync', '-p', dir, '--yes', ...chosen)
+    assert.equal(first.status, 0, first.err)
+    const again = await b.run('sync', '-p', dir, ...chosen)
+    assert.equal(again.status, 0, again.out)
+    const read = JSON.stringify(await b.ask('GET', '/api/portal/policies/gold'))
+    assert.ok(read.includes(`"url":"${url}"`), read)
+  }
+})

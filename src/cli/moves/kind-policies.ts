@@ -9,6 +9,8 @@ import { secretPlaces } from './secret-places.ts'
 
 /** Members that belong to one installation: storage id, organisation, owners, times. */
 const OF_STORAGE = ['_id', 'org_id', 'date_created', 'last_updated', 'user_owners', 'user_group_owners'] as const
+/** Files hold paths as they are stored here, be the target one that rewrites those of a vendor's programs. */
+const AS_WRITTEN = '?paths=as_written'
 const FLAGS = ['state', 'active', 'is_inactive'] as const
 
 /** Policies, by the `id` that keys name them by. */
@@ -39,10 +41,10 @@ export const POLICIES: MoveKind = {
     return found && thereOf(found)
   },
   async create({ api }, body) {
-    await api.send('POST', '/api/portal/policies', sentOf(body))
+    await api.send('POST', `/api/portal/policies${AS_WRITTEN}`, sentOf(body))
   },
   async update({ api }, there, body) {
-    await api.send('PUT', `/api/portal/policies/${segment(there.identity)}`, sentOf(body))
+    await api.send('PUT', `/api/portal/policies/${segment(there.identity)}${AS_WRITTEN}`, sentOf(body))
   },
   async remove({ api }, there) {
     await api.send('DELETE', `/api/portal/policies/${segment(there.identity)}`)

@@ -8,6 +8,7 @@ import { checkSession, SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
+import { RIGHTS_QUERY } from '../access/vendor-rights.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
 import { bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -46,7 +47,10 @@ const KeyDetailsShape = Type.Object(
   },
   { title: 'KeyDetails' },
 )
-const SAVING = { suppress_reset: Type.String({ description: '1: the counts of quotas stay as they are.' }) }
+const SAVING = {
+  suppress_reset: Type.String({ description: '1: the counts of quotas stay as they are.' }),
+  ...RIGHTS_QUERY,
+}
 const BASIC = { basic_auth: Type.String({ description: 'true: the session is that of a basic user.' }) }
 
 /** Keys of callers: by themselves, by their hashes, or by the names of basic users. */

@@ -55,7 +55,7 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
   const written = await sessionUpdateOf(parts, keptOf(call, row), row, withheldFrom(call.visibility))
-  const { body: sent, warnings } = await vendorRights(parts, written, {
+  const { body: sent, warnings } = await vendorRights(parts, call, written, {
     ...{ schema: SESSION_SCHEMA, orgId: row.orgId, before: row.body },
   })
   const session = await withinVisibility(parts, call, sent, row)
@@ -102,7 +102,7 @@ async function draftOf(
   const { orgId } = call.actor!
   const sent = checkedOf(call.object())
   const there = await replacedKey(parts, { ...sent, org_id: orgId }, place)
-  const { body, warnings } = await vendorRights(parts, sent, {
+  const { body, warnings } = await vendorRights(parts, call, sent, {
     ...{ schema: SESSION_SCHEMA, orgId, before: there?.orgId === orgId ? there.body : undefined },
   })
   const session = await withinVisibility(parts, call, body, undefined)

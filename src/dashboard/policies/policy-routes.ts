@@ -9,7 +9,7 @@ import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../.
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleOwner, soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
-import { vendorRights } from '../access/vendor-rights.ts'
+import { RIGHTS_QUERY, vendorRights } from '../access/vendor-rights.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope, OkStatus, PageCount, WARNINGS_TEXT, WarnedEnvelope, Warning } from '../routes/envelope.ts'
@@ -89,11 +89,12 @@ function listRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: WRITE,
       summary: 'Create a policy',
+      query: RIGHTS_QUERY,
       body: Body,
       answers: { 200: Created },
       run: async (call) => {
         const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
-        const { body, warnings } = await vendorRights(parts, withOneState(sent, undefined), {
+        const { body, warnings } = await vendorRights(parts, call, withOneState(sent, undefined), {
           schema: POLICY_SCHEMA,
           orgId: call.actor!.orgId,
         })
@@ -131,6 +132,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: { ...owned, keepsOthers: true },
       summary: 'Replace a policy',
+      query: RIGHTS_QUERY,
       body: Body,
       answers: { 200: WarnedEnvelope },
       entityVersion: (call) => policyInPath(parts, call),
@@ -145,6 +147,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: { ...owned, keepsOthers: true },
       summary: 'Change parts of a policy (RFC 7396)',
+      query: RIGHTS_QUERY,
       body: Body,
       answers: { 200: WarnedEnvelope },
       entityVersion: (call) => policyInPath(parts, call),
@@ -183,7 +186,7 @@ async function save(
   const kept = restoreMaskedSecrets(sent, stored.body, 'policy_invalid')
   const whole = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
   const { org_id: orgId } = whole
-  const { body, warnings: rewritten } = await vendorRights(parts, whole, {
+  const { body, warnings: rewritten } = await vendorRights(parts, call, whole, {
     ...{ schema: POLICY_SCHEMA, orgId: typeof orgId === 'string' ? orgId : '', before: stored.body },
   })
   checkRightsVisible(call, stored.body, body)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { keyWorld, POLICIES, policyOf } from '../../worlds/dashboard/key-world.ts'
 
 const SENT = '/get'
@@ -108,4 +109,33 @@ test('a key or user that is read and sent back with POST keeps its rights', asyn
     assert.equal((back.json as JsonObject).warnings, undefined, back.text)
     assert.equal(urlOf((await asked(200, 'GET', at, root)).data as JsonObject, 'a'), urlOf(data as JsonObject, 'a'))
   }
+})
+
+test('calls that say that paths are as written store them so', async (t) => {
+  const { call, asked, api, root } = await keyWorld(t, RULES)
+  await api('a')
+  const key = '/api/keys/key-of-many-letters'
+  const user = { basic_auth_data: { password: 'a-long-password' } }
+  const hash = hashKey('key-of-many-letters').toString('hex')
+  for (const [method, path, more, shown] of [
+    ['POST', POLICIES, policyOf('p', []), `${POLICIES}/p`],
+    ['PUT', `${POLICIES}/p`, policyOf('p', []), `${POLICIES}/p`],
+    ['PATCH', `${POLICIES}/p`, {}, `${POLICIES}/p`],
+    ['POST', key, {}, key],
+    ['PUT', key, {}, key],
+    ['PUT', `/api/apis/a/keys/${hash}?hashed=1`, {}, key],
+    ['POST', '/api/keys/ann', user, '/api/keys/ann?username=true'],
+    ['POST', '/api/apis/keys/basic/ann', user, '/api/keys/ann?username=true'],
+  ] as const)
+    for (const [at, url] of ['/get/*/*/x', '/other'].entries()) {
+      if (method === 'POST' && path === POLICIES && at > 0) continue
+      const query = `${path.includes('?') ? '&' : '?'}paths=as_written`
+      const body = { ...more, ...withUrl('a', url) }
+      const { status, text, json } = await call(method, path + query, { as: root, body })
+      assert.equal(status, 200, `${method} ${path} ${text}`)
+      const { Warnings, warnings = Warnings } = json as JsonObject
+      assert.equal(warnings, undefined, `${method} ${path} ${text}`)
+      const read = await asked(200, 'GET', shown, root)
+      assert.equal(urlOf((read.data as JsonObject | undefined) ?? read, 'a'), url, `${method} ${path}`)
+    }
 })

@@ -90,6 +90,8 @@ export interface KeyMade {
 export const KEYS_KEY = ['keys'] as const
 const PATH = '/api/keys'
 const at = (hash: string) => `${PATH}/${encodeURIComponent(hash)}`
+/** Paths are written here as they are meant, be the installation one that rewrites those of a vendor's programs. */
+export const AS_WRITTEN = { paths: 'as_written' } as const
 const BY_HASH = { hashed: 1 } as const
 
 /** A page of keys. @throws CallError 404 where the settings forbid such a list */
@@ -112,18 +114,18 @@ export async function previewKey(session: KeySession, signal: AbortSignal): Prom
 
 /** Makes a key of the dashboard's choice, or with `key` this one. @throws CallError 400 */
 export function createKey(session: KeySession, key = ''): Promise<KeyMade> {
-  return call('POST', key === '' ? PATH : at(key), { body: session })
+  return call('POST', key === '' ? PATH : at(key), { query: AS_WRITTEN, body: session })
 }
 
 /** Makes a basic-auth user, or replaces one of the same name. @throws CallError 400 */
 export function createBasicUser(name: string, password: string, session: KeySession): Promise<KeyMade> {
   const body = { ...session, basic_auth_data: { password } }
-  return call('POST', `/api/apis/keys/basic/${encodeURIComponent(name)}`, { body })
+  return call('POST', `/api/apis/keys/basic/${encodeURIComponent(name)}`, { query: AS_WRITTEN, body })
 }
 
 /** Replaces the session of a key; the counts of its quotas stay. @throws CallError */
 export function saveKey(hash: string, session: KeySession): Promise<unknown> {
-  return call('PUT', at(hash), { query: { ...BY_HASH, suppress_reset: 1 }, body: session })
+  return call('PUT', at(hash), { query: { ...BY_HASH, ...AS_WRITTEN, suppress_reset: 1 }, body: session })
 }
 
 /** Ends a key and gives another with the same rights. @throws CallError 400 for a user, and for a key that was rotated before */

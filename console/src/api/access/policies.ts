@@ -1,6 +1,6 @@
 import { call, type Envelope } from '../calls/call.ts'
 import type { PolicyFields } from '../calls/record-fields.ts'
-import type { Limits, Rights } from './keys.ts'
+import { AS_WRITTEN, type Limits, type Rights } from './keys.ts'
 
 export const POLICY_STATES = ['active', 'draft', 'deny'] as const
 export type PolicyState = (typeof POLICY_STATES)[number]
@@ -57,12 +57,12 @@ export function readPolicy(id: string, signal?: AbortSignal): Promise<Policy> {
 
 /** Makes a policy and answers its id. @throws CallError 400, 409 for a name that is taken */
 export async function createPolicy(policy: Partial<Policy>): Promise<string> {
-  return (await call<Envelope>('POST', PATH, { body: policy })).Message
+  return (await call<Envelope>('POST', PATH, { query: AS_WRITTEN, body: policy })).Message
 }
 
 /** Replaces a policy; every key that has it follows at once. @throws CallError */
 export function savePolicy(id: string, policy: Partial<Policy>): Promise<unknown> {
-  return call('PUT', at(id), { body: policy })
+  return call('PUT', at(id), { query: AS_WRITTEN, body: policy })
 }
 
 /** @throws CallError 404 */
