@@ -58,10 +58,14 @@ export function documentsSuite(adapters: readonly Adapter[]): void {
       await assert.rejects(documents.commit([{ op: 'delete', kind: 'api', id, ifRevision: 7 }], undefined), {
         code: 'revision_conflict',
       })
+      await assert.rejects(documents.commit([{ op: 'delete', kind: 'api', id, ifRevision: 0 }], undefined), {
+        code: 'revision_conflict',
+      })
       assert.equal((await documents.get('api', id))!.body.api_id, 'a')
       assert.equal(await documents.commit([{ op: 'delete', kind: 'api', id, ifRevision: 1 }], undefined), 2)
       assert.equal(await documents.get('api', id), undefined)
       assert.equal(await documents.commit([{ op: 'delete', kind: 'api', id }], undefined), 3)
+      assert.equal(await documents.commit([{ op: 'delete', kind: 'api', id, ifRevision: 0 }], undefined), 4)
     })
 
     test(`${name}: of 100 that change one revision at once, one wins`, async (t) => {

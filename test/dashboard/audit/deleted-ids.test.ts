@@ -80,11 +80,37 @@ async function storedOf({ store }: UndoWorld, kind: string, orgId: string) {
 /** Text of an answer without what differs in any two. */
 const plain = ({ text }: { text: string }) => text.replaceAll(/first|second/g, '_')
 
+/** True for an index under which objects of two organisations have one value. */
+function isSameInAll(read: (body: JsonObject) => string | readonly string[] | undefined): boolean {
+  const special: JsonObject = { api_ids: ['same'], is_homepage: true, access_before: { hmac: 'same' } }
+  const of = (orgId: string) =>
+    read(
+      new Proxy(special, {
+        get: (_, name) => (/^org_?id$/i.test(String(name)) ? orgId : (special[String(name)] ?? 'same')),
+      }),
+    )
+  const [one, two] = [of('one'), of('two')]
+  return one !== undefined && JSON.stringify(one) === JSON.stringify(two)
+}
+
+/** Values that are the same in all organisations and that nobody chooses freely, with the reason. */
+const NOT_CHOSEN: Readonly<Record<string, string>> = {
+  'certificate.cert_id': 'begins with the organisation',
+  'key_request.waiting': 'the developer, who is of one organisation',
+  'user.access_hmac': 'a hash of a secret that is made',
+  'user.access_hmac_before': 'a hash of a secret that is made',
+  'user.sso_identity': 'a person at a provider, bound by signing in',
+}
+
 test('every kind whose ids are those of the installation is tried', () => {
   const shared = Object.entries(DOCUMENT_KINDS).filter(([, { sharedIds }]) => sharedIds !== undefined)
   assert.deepEqual(Object.keys(CHOSEN).toSorted(), shared.map(([kind]) => kind).toSorted())
-  for (const [kind, { unique, sharedIds }] of Object.entries(DOCUMENT_KINDS))
-    for (const index of ['api_id', 'id', 'client_id']) if (index in unique) assert.equal(sharedIds?.index, index, kind)
+  const unnoticed = Object.entries(DOCUMENT_KINDS).flatMap(([kind, { unique, sharedIds }]) =>
+    Object.entries(unique)
+      .filter(([index, read]) => index !== sharedIds?.index && isSameInAll(read))
+      .map(([index]) => `${kind}.${index}`),
+  )
+  assert.deepEqual(unnoticed.toSorted(), Object.keys(NOT_CHOSEN).toSorted())
 })
 
 for (const [kind, ways] of Object.entries(CHOSEN))
