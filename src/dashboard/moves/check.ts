@@ -16,6 +16,7 @@ import { usableBy } from '../apis/store-api.ts'
 import { checkKeyVisible } from '../keys/key-view.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { isForeignClient } from './clients.ts'
 import { checkMemberTypes } from './member-types.ts'
 
 /** A blocker of a move: an object that the caller's organisation cannot have, and why. */
@@ -88,10 +89,10 @@ async function whyNotClient(
   { actor, visibility }: Call,
   id: string,
 ): Promise<string | undefined> {
-  const stored = await storedClient(parts, clientRefOf(id))
+  const ref = clientRefOf(id)
+  const stored = await storedClient(parts, ref)
+  if (await isForeignClient(parts, ref, actor!.orgId, stored?.body)) return FOREIGN
   if (stored === undefined) return undefined
-  const { orgId } = actor!
-  if (stored.body.org_id !== orgId) return FOREIGN
   return visibility.anyApi(await apisOfRegistration(parts, stored.body)) ? undefined : NOT_YOURS
 }
 

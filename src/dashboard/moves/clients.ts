@@ -1,6 +1,8 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { clientKey } from '../../model/oauth-clients/oauth-registration.ts'
+import { isDeletedElsewhere } from '../../publish/documents/deleted-ids.ts'
 import { apisOfRegistration, clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { CLIENT_KIND, registrationsOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
@@ -67,7 +69,8 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   const apiIds = Array.isArray(sent.api_ids) ? sent.api_ids.filter((id) => typeof id === 'string') : []
   const registrationId = typeof sent.registration_id === 'string' ? sent.registration_id : ''
   const stored = await storedClient(parts, { client_id: clientId, registration_id: registrationId })
-  if (stored !== undefined && stored.body.org_id !== orgId) throw fault('id_taken', `OAuth client ${clientId}`)
+  if (await isForeignClient(parts, { client_id: clientId, registration_id: registrationId }, orgId, stored?.body))
+    throw fault('id_taken', `OAuth client ${clientId}`)
   if (stored !== undefined && !call.visibility.anyApi(await apisOfRegistration(parts, stored.body)))
     throw fault('not_owner')
   const before = stored?.body
@@ -85,6 +88,17 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
     redirectOptional: isDynamic || sent.redirect_uris === undefined || isEmptyList(sent.redirect_uris),
     actor,
   })
+}
+
+/** True for a registration of another organisation, also for one that it deleted and may put back: under another id each move would differ. */
+export async function isForeignClient(
+  parts: DashboardParts,
+  ref: Parameters<typeof clientKey>[0],
+  orgId: string,
+  stored: OAuthClient | undefined,
+): Promise<boolean> {
+  if (stored !== undefined) return stored.org_id !== orgId
+  return isDeletedElsewhere(parts, CLIENT_KIND, clientKey(ref), orgId)
 }
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0

@@ -155,6 +155,29 @@ for (const [kind, ways] of Object.entries(CHOSEN))
       })
   })
 
+test('a move refuses a client that another organisation deleted, as one that it has, each time alike', async (t) => {
+  const w = await openUndoWorld(t)
+  const other = await w.user({ IsAdmin: 'admin' }, { orgId: await w.organisation() })
+  for (const [as, which] of [
+    [w.admin, 'first'],
+    [other, 'second'],
+  ] as const) {
+    const made = await w.call('POST', '/api/apis', { as, body: { api_definition: oauthDefinition(which, '') } })
+    assert.equal(made.status, 200, made.text)
+  }
+  await w.sent('POST', '/api/apis/oauth/first', { client_id: 'app', redirect_uri: 'https://app.test/cb' })
+  const move = async () => {
+    const body = { client_id: 'app', secret: 'a-secret-of-the-app', api_ids: ['second'] }
+    const moved = await w.call('POST', '/api/moves/clients', { as: other, body })
+    const looked = await w.call('POST', '/api/moves/check', { as: other, body: { client_ids: ['app'] } })
+    return [moved.status, moved.text, looked.status, looked.text]
+  }
+  const live = await move()
+  assert.equal(live[0], 409)
+  await w.sent('DELETE', '/api/apis/oauth/first/app')
+  assert.deepEqual([await move(), await move()], [live, live])
+})
+
 test('the organisation that deleted an object releases its id, and no other does', async (t) => {
   const w = await openUndoWorld(t)
   const [here, there] = ['/first/', '/second/'].map((path) => definition('moved', path))
