@@ -40,7 +40,7 @@ export function sessionMemberFlaws(body: JsonObject, schema: JsonObject): Flaw[]
   const rights = isObject(body.access_rights ?? null) ? Object.entries(body.access_rights as JsonObject) : []
   const [ofRight, ofLimit] = [rightSchema(schema), limitSchema(schema)]
   const search = new NameSearch()
-  const all = [
+  const found = [
     ...warningsAt(body, [], { prefix: '', schema, search }),
     ...rights.flatMap(([apiId, right]) => {
       if (!isObject(right)) return []
@@ -51,12 +51,10 @@ export function sessionMemberFlaws(body: JsonObject, schema: JsonObject): Flaw[]
       const place = { prefix: 'access_rights.*.limit.', schema: ofLimit, search }
       return [...own, ...warningsAt(limit, [...at, 'limit'], place)]
     }),
-    ...search.flaws,
   ]
+  const all = [...search.flaws, ...found]
   const more = all.length - MOST_LISTED
-  return more <= 0
-    ? all
-    : [...all.slice(0, MOST_LISTED), { at: ['access_rights'], reason: `${more} more members without effect` }]
+  return more <= 0 ? all : [...all.slice(0, MOST_LISTED), { at: ['access_rights'], reason: `${more} more warnings` }]
 }
 
 /** The same as answers have them. */

@@ -220,7 +220,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     name: 'Size limits of requests whose method has no body',
     there: 'are not looked at for GET, HEAD, DELETE, OPTIONS and TRACE',
-    here: 'hold for every method',
+    here: 'those of an operation hold for every method; that of the whole API is not looked at here either',
     why: 'an upstream reads the body of such a request too',
     met: (replayed) =>
       statusThere(replayed) === 200 &&
