@@ -155,7 +155,7 @@ for (const [kind, ways] of Object.entries(CHOSEN))
       })
   })
 
-test('a move refuses a client that another organisation deleted, as one that it has, each time alike', async (t) => {
+test('a move refuses a client that another organisation deleted like one that it has', async (t) => {
   const w = await openUndoWorld(t)
   const other = await w.user({ IsAdmin: 'admin' }, { orgId: await w.organisation() })
   for (const [as, which] of [
