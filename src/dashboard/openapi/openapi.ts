@@ -129,7 +129,11 @@ function withPublishedBounds(routes: readonly Route[]): Route[] {
       shared.add(JSON.stringify(schema))
     for (const each of Object.values(schema)) note(each)
   }
-  for (const { answers } of routes) for (const answer of Object.values(answers)) note(plain(answer))
+  for (const { answers, ...route } of routes) {
+    for (const answer of Object.values(answers)) note(plain(answer))
+    // Their bounds are where they are read; a part has one description, wherever it is.
+    if (route.body !== undefined && !isBoundedBySchema(route)) note(plain(route.body))
+  }
   const isShared = (part: JsonObject) => shared.has(JSON.stringify(part))
   return routes.map((route) =>
     route.body === undefined || !isBoundedBySchema(route)

@@ -14,9 +14,14 @@ const MOST_PLACE_CHARACTERS = 200
 /** Kinds with bounds of their own at each place, checked where they are read: APIs, policies, keys, OAuth clients and moves of them. */
 const OWN_BOUNDS = /^\/(?:svc\/|api\/(?:apis|keys|moves|oauth|portal\/policies)\b|admin\/(?:apis|policies|org\/keys)\b)/
 
-/** True for a call whose body is bounded by its schema. */
-export function isBoundedBySchema({ path, body, bodyIs }: Pick<Route, 'path' | 'body' | 'bodyIs'>): boolean {
-  return body !== undefined && bodyIs !== 'upload' && !OWN_BOUNDS.test(path)
+/** True for a call whose body is bounded by its schema. Bodies of public calls are small, and a long address is a wrong one like any other. */
+export function isBoundedBySchema({
+  path,
+  access,
+  body,
+  bodyIs,
+}: Pick<Route, 'path' | 'access' | 'body' | 'bodyIs'>): boolean {
+  return body !== undefined && access !== 'public' && bodyIs !== 'upload' && !OWN_BOUNDS.test(path)
 }
 
 /** Why a body is too large for its schema, in words that begin with the place; undefined where it is not. */

@@ -15,7 +15,7 @@ type Check = (call: Call) => void
  * Makes one check of what a route declares of query and body.
  * It @throws Fault `query_invalid`, `body_invalid` (400) naming what is wrong, `body_malformed` (403)
  */
-export function checks(route: Pick<Route, 'path' | 'query' | 'body' | 'bodyIs' | 'invalid'>): Check {
+export function checks(route: Pick<Route, 'path' | 'access' | 'query' | 'body' | 'bodyIs' | 'invalid'>): Check {
   const list: Check[] = Object.entries(route.query ?? {}).map(([name, schema]) => queryCheck(name, schema))
   if (route.body !== undefined && isBoundedBySchema(route)) list.push(boundsCheck(route.body, route))
   if (route.body !== undefined && route.bodyIs === undefined) list.push(bodyCheck(route.body, route.invalid))

@@ -8,8 +8,8 @@ type Params = Readonly<Record<string, string>>
 
 const SECRET_NAME = /nonce|token|secret|key|password|code|credential/i
 const HASH = /^[0-9a-f]{64}$/
-/** The form of generated keys: ours, and those of the incumbent. */
-const GENERATED = /^(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9_+/=-]{32,}$|^[0-9a-f]{56}$/
+/** The form of generated keys: ours (one in 1,500 has no digit), and those of the incumbent. */
+const GENERATED = /^(?=.*[A-Z])(?=.*[a-z])(?:[A-Za-z0-9_-]{43}|(?=.*[0-9])[A-Za-z0-9_+/=-]{32,})$|^[0-9a-f]{56}$/
 
 /**
  * Path and query of a call without raw keys and other secrets, as records of it show them. A value is shown where the route declares its

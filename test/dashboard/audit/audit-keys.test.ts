@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import type { Route } from '../../../src/dashboard/routes/route.ts'
 import { safePath, safeUrl } from '../../../src/dashboard/server/safe-url.ts'
 import { newSecret } from '../../../src/model/secrets/secret.ts'
@@ -71,4 +72,12 @@ test('records show what is no key: ids, choices, hashes', () => {
   assert.equal(shown('mine', `?q=${HASH}&p=mine&sort=mine`), `/api/things/orders/keys/***?q=${HASH}&p=***&sort=***`)
   assert.equal(shown(HASH, '?q=mine&x=mine&y'), `/api/things/orders/keys/${HASH}?q=***&x=***&y=***`)
   assert.equal(safePath(undefined, `/x/${newSecret()}/y`, {}), '/x/***/y')
+})
+
+test('a generated key is masked whatever characters chance gave it', () => {
+  const ofLetters = fc.string({ unit: fc.constantFrom(...'abcXYZ'), minLength: 43, maxLength: 43 })
+  const key = fc
+    .oneof(fc.constant(0).map(newSecret), ofLetters)
+    .filter((text) => /[a-z]/.test(text) && /[A-Z]/.test(text))
+  fc.assert(fc.property(key, (secret) => assert.equal(safePath(undefined, `/x/${secret}/y`, {}), '/x/***/y')))
 })

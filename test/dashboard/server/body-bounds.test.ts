@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { boundsFlaw } from '../../../src/dashboard/routes/body-bounds.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { assertLinear } from '../../worlds/base/growth.ts'
-import { componentsOfAnswers, placesOf, tooLarge, withAt } from '../../worlds/dashboard/bounded-places.ts'
+import { placesOf, sharedComponents, tooLarge, withAt } from '../../worlds/dashboard/bounded-places.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 
 const deep = process.env.GATEHOUSE_DEEP === '1'
@@ -12,15 +12,22 @@ const deep = process.env.GATEHOUSE_DEEP === '1'
 const BY_THEMSELVES =
   /^\/(?:svc\/|api\/(?:apis|keys|moves|oauth|portal\/policies)\b|admin\/(?:apis|policies|org\/keys)\b)/
 
-type Operation = JsonObject & { requestBody?: { content: Record<string, { schema: Json; example?: Json }> } }
+type Operation = JsonObject & {
+  requestBody?: { content: Record<string, { schema: Json; example?: Json }> }
+  security?: Json[]
+}
+
+/** Public calls take small bodies only, and say of a long text what they say of any wrong one. */
+const isApart = (path: string, operation: JsonObject) =>
+  BY_THEMSELVES.test(path) || (operation as Operation).security?.length === 0
 
 /** Calls with a body that its schema bounds, from the published document. */
 function bodiesOf(document: JsonObject) {
   const paths = document.paths as Record<string, Record<string, Operation>>
   return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).flatMap(([method, { requestBody }]) => {
-      const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
-      if (content === undefined || BY_THEMSELVES.test(path)) return []
+    Object.entries(operations).flatMap(([method, operation]) => {
+      const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
+      if (content === undefined || isApart(path, operation)) return []
       return [{ call: `${method.toUpperCase()} ${path}`, path, method: method.toUpperCase(), type, ...content }]
     }),
   )
@@ -34,10 +41,10 @@ async function world(t: TestContext) {
   return { ...dashboard, as, document: json as JsonObject }
 }
 
-test('the published schema of a body bounds every text, list and map that answers do not share', async (t) => {
+test('the published schema of a body bounds every text, list and map of its own', async (t) => {
   const { document } = await world(t)
   const bodies = bodiesOf(document)
-  const left = componentsOfAnswers(document)
+  const left = sharedComponents(document, isApart)
   assert.ok(bodies.length > 60, String(bodies.length))
   let bounded = 0
   for (const { call, schema } of bodies)
@@ -51,7 +58,7 @@ test('the published schema of a body bounds every text, list and map that answer
 test('parts of answers name no bound that only bodies have', async (t) => {
   const { document } = await world(t)
   const { schemas } = document.components as { schemas: JsonObject }
-  for (const name of componentsOfAnswers(document))
+  for (const name of sharedComponents(document, () => false))
     assert.doesNotMatch(JSON.stringify(schemas[name] ?? {}), /"maxLength":16384\b/, name)
 })
 
@@ -63,7 +70,7 @@ test('a body beyond a bound of its schema is refused, and the refusal names the 
   for (const { call, path, method, type, schema, example } of bodiesOf(document)) {
     if (type !== 'application/json' || (!deep && !(TRIED.includes(path) && method === 'POST'))) continue
     const known = path.startsWith('/admin/') ? ('installation' as const) : as
-    const places = placesOf(document, schema, componentsOfAnswers(document))
+    const places = placesOf(document, schema, sharedComponents(document, isApart))
     const few = places.filter(({ path: { length }, most }) => length < 3 && most! < 20_000).slice(0, 12)
     for (const place of deep ? places : few) {
       const body = withAt(example, place.path, tooLarge(place))

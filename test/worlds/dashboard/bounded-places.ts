@@ -10,8 +10,14 @@ export interface BoundedPlace {
 const KEYWORDS = { text: 'maxLength', list: 'maxItems', map: 'maxProperties' } as const
 const DEEPEST = 5
 
-/** Names of the components of answers, and titles written in place: bodies that share them name no bounds there. */
-export function componentsOfAnswers(document: JsonObject): ReadonlySet<string> {
+/**
+ * Names of the components of answers and of the bodies of calls that are `apart`, and titles written in place: bodies that share them name no
+ * bounds there.
+ */
+export function sharedComponents(
+  document: JsonObject,
+  apart: (path: string, operation: JsonObject) => boolean,
+): ReadonlySet<string> {
   const { schemas } = document.components as { schemas: JsonObject }
   const found = new Set<string>()
   const look = (value: Json | undefined): void => {
@@ -25,8 +31,11 @@ export function componentsOfAnswers(document: JsonObject): ReadonlySet<string> {
     }
     for (const each of Object.values(value)) look(each)
   }
-  for (const operations of Object.values(document.paths as JsonObject))
-    for (const operation of Object.values(operations as JsonObject)) look((operation as JsonObject).responses)
+  for (const [path, operations] of Object.entries(document.paths as JsonObject))
+    for (const operation of Object.values(operations as JsonObject).filter(isObject)) {
+      look(operation.responses)
+      if (apart(path, operation)) look(operation.requestBody)
+    }
   return found
 }
 
