@@ -29,9 +29,12 @@ export function pathExpression(path: string, matching: PathMatching): string {
 function templated(path: string): string {
   const [opened, closed] = [path.split('{').length, path.split('}').length]
   const braced = opened > 1 && opened === closed ? withoutNames(path) : path
-  if (braced.includes('/*/*')) return braced.replaceAll('/*/', '/{_}/').replaceAll('/*', '/.*')
+  if (braced.includes('/*/*')) return braced.replaceAll('/*/', SEGMENT).replaceAll('/*', '/.*')
   return braced.replace(/\/\*(?=\/)/g, '/{_}')
 }
+
+/** A placeholder without a name. */
+const SEGMENT = '/{_}/'
 
 /** As `/(?<!\\[pPx])\{[^}]+\}/g` replaced by `{_}`, in time that grows with the length: the expression looks for the end once for each brace. */
 function withoutNames(path: string): string {
