@@ -88,14 +88,22 @@ async function countsByMinute(page: Page): Promise<void> {
   ] as const) {
     await page.getByRole('radiogroup', { name: 'Time' }).getByText(text, { exact: true }).click()
     await eventually('the time is in the address', () => words(page).get('range') === word)
-    const asked = page.waitForResponse((answer) => new URL(answer.url()).searchParams.get('res') === 'minute')
+    // Read here: the browser forgets the body of an answer when the page asks again.
+    const answers: { readonly query: URLSearchParams; readonly data: readonly { readonly hits: number }[] }[] = []
+    const isByMinute = (url: URL) => url.searchParams.get('res') === 'minute'
+    await page.route(isByMinute, async (route) => {
+      const answer = await route.fetch()
+      const { data } = (await answer.json()) as { data: readonly { readonly hits: number }[] }
+      answers.push({ query: new URL(route.request().url()).searchParams, data })
+      await route.fulfill({ response: answer })
+    })
     await page.reload()
-    const answer = await asked
-    const query = new URL(answer.url()).searchParams
+    await eventually('minutes are asked for', () => answers.length > 0)
+    await page.unroute(isByMinute)
+    const { query, data } = answers[0]!
     const [from, to] = ['from', 'to'].map((name) => Number(query.get(name) ?? 0))
     // At midnight an end needs no parameter.
     if (from !== 0 && to !== 0) assert.equal(to! - from!, minutes * 60)
-    const { data } = (await answer.json()) as { data: readonly { readonly hits: number }[] }
     const hits = data.reduce((sum, row) => sum + row.hits, 0)
     await eventually('the numbers are those of the chart', async () => (await total(page)) === String(hits))
     await page.getByText(/^Counts by minute/).waitFor()
