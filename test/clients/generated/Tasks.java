@@ -70,16 +70,17 @@ public class Tasks {
       var policies = new PoliciesApi(client);
       policies.createPolicy(
           new Policy().id("java-gold").name("Gold").active(true).rate(new BigDecimal(5)).per(new BigDecimal(60)).accessRights(rights("java-tasks")),
+          null,
           null);
-      policies.createPolicy(new Policy().id("java-app").name("App").accessRights(rights("java-shop")), null);
+      policies.createPolicy(new Policy().id("java-app").name("App").accessRights(rights("java-shop")), null, null);
       var policy = policies.getPolicy("java-gold", null);
-      policies.updatePolicy("java-gold", policy.tags(List.of("changed")), null);
+      policies.updatePolicy("java-gold", policy.tags(List.of("changed")), null, null);
     });
     task("a key: create, read, change and keep its limits", () -> {
       var session = new Session().rate(new BigDecimal(5)).per(new BigDecimal(60)).accessRights(rights("java-tasks"));
-      var hash = keys.createKey(session, null, null).getKeyHash();
+      var hash = keys.createKey(session, null, null, null).getKeyHash();
       var read = keys.getKey(hash, "1", null, null, null, null).getData();
-      keys.updateKey(hash, read.tags(List.of("changed")), "1", null, null, null, null);
+      keys.updateKey(hash, read.tags(List.of("changed")), "1", null, null, null, null, null);
       var after = keys.getKey(hash, "1", null, null, null, null).getData();
       if (after.getRate().intValue() != 5) throw new Exception("the rate is " + after.getRate());
     });
