@@ -70,7 +70,7 @@ export const SESSION_DIFFERENCES: readonly Difference[] = [
     name: 'Secrets in lists of OAuth clients of the dashboard',
     there: 'are shown',
     here: 'are blank; reading one client, and lists of the gateway, show them',
-    why: 'whoever lists clients seldom needs all of their secrets',
+    why: 'users who list clients seldom need all of their secrets',
     ...unrecorded('test/dashboard/oauth-clients/oauth-clients.test.ts'),
   },
   {
