@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Request } from 'playwright-core'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { becomes, eventually } from '../../worlds/base/eventually.ts'
 import { type ApisWorld, IS_DEEP, ODD_NAME, startApis } from '../../worlds/console/apis-world.ts'
@@ -79,7 +79,7 @@ async function saved(page: Page, button: Locator): Promise<{ name: string; lines
 }
 
 /** Times of minutes count exactly these, in the numbers, the charts and the table; keys are counted in whole hours, and the page says so. */
-async function countsByMinute(page: Page): Promise<void> {
+async function countsByMinute(world: Counted, page: Page): Promise<void> {
   for (const [text, word, minutes] of [
     ['5 min', '5m', 5],
     ['15 min', '15m', 15],
@@ -88,25 +88,25 @@ async function countsByMinute(page: Page): Promise<void> {
   ] as const) {
     await page.getByRole('radiogroup', { name: 'Time' }).getByText(text, { exact: true }).click()
     await eventually('the time is in the address', () => words(page).get('range') === word)
-    // Read here: the browser forgets the body of an answer when the page asks again.
-    const answers: { readonly query: URLSearchParams; readonly data: readonly { readonly hits: number }[] }[] = []
-    const isByMinute = (url: URL) => url.searchParams.get('res') === 'minute'
-    await page.route(isByMinute, async (route) => {
-      const answer = await route.fetch()
-      const { data } = (await answer.json()) as { data: readonly { readonly hits: number }[] }
-      answers.push({ query: new URL(route.request().url()).searchParams, data })
-      await route.fulfill({ response: answer })
-    })
+    const asked = new Set<string>()
+    const note = (request: Request) => {
+      const { pathname, search, searchParams } = new URL(request.url())
+      if (searchParams.get('res') === 'minute') asked.add(pathname + search)
+    }
+    page.on('request', note)
     await page.reload()
-    // The page asks for the period before as well.
-    let shown: (typeof answers)[number] | undefined
+    // The page asks for the period before as well; the same is asked here, as the browser forgets the bodies of answers.
+    let shown: string | undefined
     await eventually('the numbers are those of the chart', async () => {
       const number = await total(page)
-      shown = answers.find(({ data }) => String(data.reduce((sum, { hits }) => sum + hits, 0)) === number)
+      for (const path of asked) {
+        const { data } = (await world.api('GET', path)).json as { readonly data: readonly { readonly hits: number }[] }
+        if (String(data.reduce((sum, { hits }) => sum + hits, 0)) === number) shown = path
+      }
       return shown !== undefined
     })
-    await page.unroute(isByMinute)
-    const { query } = shown!
+    page.off('request', note)
+    const query = new URL(shown!, page.url()).searchParams
     const [from, to] = ['from', 'to'].map((name) => Number(query.get(name) ?? 0))
     // At midnight an end needs no parameter.
     if (from !== 0 && to !== 0) assert.equal(to! - from!, minutes * 60)
@@ -154,7 +154,7 @@ async function looksCloser(world: Counted): Promise<void> {
   await checkThemes(page)
   await shoot(page, 'analytics')
 
-  await countsByMinute(page)
+  await countsByMinute(world, page)
 
   await page.getByText('7 days', { exact: true }).click()
   await eventually('the time stands in the address', () => words(page).get('range') === '7d')
