@@ -207,7 +207,7 @@ export function listsSuite(adapters: readonly Adapter[]): void {
         rows.map(({ hash, row }): Change => ({ op: 'putSession', hash, row })),
         undefined,
       )
-      const meets = (row: SessionInput, filter: SessionFilter) => {
+      const meets = (hash: Uint8Array, row: SessionInput, filter: SessionFilter) => {
         const any = (wanted: string | undefined, held: readonly string[]) =>
           wanted === undefined || held.includes(wanted)
         const { reach } = filter
@@ -223,9 +223,12 @@ export function listsSuite(adapters: readonly Adapter[]): void {
           any(filter.orgId, [row.orgId]) &&
           any(filter.clientId, [row.clientId]) &&
           (filter.only === undefined || row.clientId === '') &&
-          alias.includes(foldCase(filter.contains ?? ''))
+          (alias.includes(foldCase(filter.contains ?? '')) ||
+            (/^[0-9a-f]{4,}$/i.test(filter.contains ?? '') &&
+              Buffer.from(hash).toString('hex').startsWith(filter.contains!.toLowerCase())))
         )
       }
+      const [some, other] = [rows[3]!, rows.at(-1)!].map(({ hash }) => Buffer.from(hash).toString('hex'))
       const filters: SessionFilter[] = [
         { contains: 'äPFEL' },
         { contains: '%1' },
@@ -241,10 +244,15 @@ export function listsSuite(adapters: readonly Adapter[]): void {
         { reach: { apiIds: [], policyIds: [] } },
         { apiId: 'a1', reach: { apiIds: [], policyIds: ['p1', 'p5'] }, orgId: 'o2' },
         { clientId: 'client', contains: 'pears' },
+        ...[3, 4, 5, 12, 13, 63, 64].map((digits): SessionFilter => ({ contains: some!.slice(0, digits) })),
+        { contains: other!.slice(0, 7).toUpperCase(), orgId: rows.at(-1)!.row.orgId },
+        { contains: other!.slice(0, 8), reach: { apiIds: rows.at(-1)!.row.apiIds, policyIds: [] } },
+        { contains: `${some}0` },
+        { contains: other!.slice(1, 9) },
       ]
       for (const filter of filters) {
         const expected = rows
-          .filter(({ row }) => meets(row, filter))
+          .filter(({ hash, row }) => meets(hash, row, filter))
           .map(({ hash }) => Buffer.from(hash).toString('hex'))
         const about = JSON.stringify(filter)
         const list = async (more: { after?: string; offset?: number; limit: number }) => {

@@ -24,6 +24,10 @@ export const ApiFacts = Type.Object(
     internal: Type.Boolean({ description: 'True for an API that only other APIs reach.' }),
     listen_path: Type.String({ description: 'Path under which the gateway serves the API.' }),
     domain: Type.String({ description: 'Custom domain. Blank: every host.' }),
+    upstreams: described(
+      Texts,
+      'Addresses that requests are forwarded to, without user names, passwords and queries. Several: they are balanced.',
+    ),
     auth_types: described(Texts, 'Names of the authentication methods, such as `authToken` or `jwt`.'),
     categories: described(Texts, 'Categories, without `#`.'),
     tags: described(Texts, 'Tags of gateways that load the API. Empty: see the segmentation of nodes.'),
@@ -46,12 +50,13 @@ export const ApiFacts = Type.Object(
 /** The facts of a stored API; `now` in ms since the epoch decides which nodes are heard of. */
 export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {
   const { id, body } = stored
-  const { api_id, name, active, listenPath, domain } = summaryOf(documentOf(body))
+  const { api_id, name, active, listenPath, domain, upstreams } = summaryOf(documentOf(body))
   const states = nodes.map((node) => syncStatusOf(storedApiStateOf(stored), node, now))
   return {
     ...{ id, api_id, name, is_oas: body.format === 'oas', active, internal: body.api_type === 'internal' },
     listen_path: listenPath,
     domain,
+    upstreams: [...upstreams],
     auth_types: textsOf(body, 'auth_types'),
     categories: categoriesOf(body),
     tags: [...(readable(stored)?.tags ?? [])],

@@ -3,23 +3,29 @@ import { labelNamed } from '../../publish/labels/labels.ts'
 import type { ListQuery, Where } from '../../store/ports/ports.ts'
 import { labelConditions } from '../labels/label-filter.ts'
 import type { Call } from '../routes/call.ts'
+import { PAGE_SIZE } from '../routes/page.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const SORTS = ['name', '-name', 'created_at', '-created_at', 'updated_at', '-updated_at'] as const
 const ORDER: Readonly<Record<string, string>> = {
   name: 'name_folded',
+  listen_path: 'place_folded',
+  active: 'active_order',
+  auth_type: 'auth_order',
   created_at: 'created_at',
   updated_at: 'updated_at',
 }
+
+const SORTS = Object.keys(ORDER).flatMap((name) => [name, `-${name}`])
 
 /** The filters of lists of APIs. */
 export const API_QUERY = {
   p: Type.Integer({ description: 'Page, from 1; 0 and below: all.' }),
   q: Type.String({
     maxLength: 256,
-    description: 'Part of the name, of a category (with #) or of the value of a label.',
+    description:
+      'Part of the name, of custom domain and listen path, of an upstream, of an id, of a category (with #) or of the value of a label.',
   }),
-  sort: Type.Enum([...SORTS]),
+  sort: Type.Enum(SORTS),
   category: Type.String({ maxLength: 1024, description: 'Several separated by commas: any of them.' }),
   auth_type: Type.String({
     maxLength: 1024,
@@ -32,6 +38,11 @@ export const API_QUERY = {
   compressed: Type.Unknown({ description: '1: ids, name and paths alone.' }),
   facts: Type.Enum(['1'], { description: '1: none of the definitions, but labels and where each is served.' }),
   extension: Type.String({ maxLength: 64, description: 'The word that the extension is named by.' }),
+  owner: Type.String({
+    maxLength: 1024,
+    description: 'Ids of users and user groups, separated by commas: any of them owns it.',
+  }),
+  page_size: PAGE_SIZE,
 } as const
 
 /** The query of the store for what a call asks of the list of APIs. @throws Fault `query_invalid` (400) for a malformed label */
@@ -46,6 +57,7 @@ export async function apiQuery(
     ...anyOf('auth_type', call.query('auth_type')),
     ...anyOf('api_type', call.query('api_type')),
     ...anyOf('active', call.query('active')),
+    ...anyOf('owner', call.query('owner')),
     ...(call.query('base_apis') === '' ? [] : [{ standing: 'base' }]),
     ...(await labelConditions(call.queryAll('labels'), keyOf)),
   ]
@@ -53,7 +65,7 @@ export async function apiQuery(
   return {
     where: call.visibility.where(),
     and,
-    ...(part !== '' && { contains: { index: ['name', 'category', 'label'], part } }),
+    ...(part !== '' && { contains: { index: ['search', 'category', 'label'], part } }),
     order: ORDER[sort.replace('-', '')] ?? 'created_at',
     descending: sort.startsWith('-'),
   }

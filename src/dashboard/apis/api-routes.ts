@@ -17,7 +17,7 @@ import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope, PageCount, WarnedEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
-import { pageOf } from '../routes/page.ts'
+import { RowTotal, sizedPageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
@@ -49,6 +49,7 @@ const List = Type.Object(
       description: 'APIs of the page, in the form that the query asks for.',
     }),
     pages: PageCount,
+    total: RowTotal,
   },
   { title: 'ApiPage' },
 )
@@ -91,7 +92,8 @@ function listRoutes(parts: DashboardParts): Route[] {
     answers: { 200: List },
     async run(call) {
       const shape = await shapeOf(parts, call)
-      return listed(parts.documents, 'api', await apiQuery(parts, call), pageOf(call), { name: 'apis', shape })
+      const { page, ...total } = sizedPageOf(call)
+      return listed(parts.documents, 'api', await apiQuery(parts, call), page, { name: 'apis', ...total, shape })
     },
   })
   return [list('/api/apis', 'List APIs'), list('/api/apis/search', 'Search APIs')]

@@ -15,14 +15,17 @@ import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { PageCount } from '../routes/envelope.ts'
 import { type ListShape, pageAnswer, pieces, streamed } from '../routes/listed.ts'
-import { pageOf, pagesOf } from '../routes/page.ts'
+import { PAGE_SIZE, type Page, pageOf, pagesOf, RowTotal, sizedPageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { eachKey, type KeyQuery, pageOfKeys } from './key-pages.ts'
 import { KeyData, KeyNamePage, keyData, listedName, maskKeyFor } from './key-shape.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
-const Q = Type.String({ maxLength: 1024, description: 'Part of the alias, or the whole key or hash.' })
+const Q = Type.String({
+  maxLength: 1024,
+  description: 'Part of the alias, the beginning of the hash from its fourth digit on, or the whole key.',
+})
 const Detailed = Type.Object(
   {
     keys: Type.Array(
@@ -30,6 +33,7 @@ const Detailed = Type.Object(
       { description: 'Keys of the page, with their sessions.' },
     ),
     pages: PageCount,
+    total: RowTotal,
   },
   { title: 'KeyPage' },
 )
@@ -88,6 +92,7 @@ export function keyListRoutes(parts: DashboardParts): Route[] {
         facts: Type.String({
           description: '1: each with `facts`: state, last use, rotation.',
         }),
+        page_size: PAGE_SIZE,
       },
       keysIn: ['q'],
       answers: { 200: Detailed },
@@ -157,18 +162,19 @@ async function names(parts: DashboardParts, call: Call, { query, named }: Wanted
   const sole = await soleOwnership(parts, call)
   const nameOf = (row: SessionRow) => listedName(parts, row, mayWrite(call, 'keys') && sole.key(row))
   if (named === undefined && page === 'all') return { status: 200, body: allNames(parts, query, nameOf) }
-  const { rows, total } = await take(parts, call, { query, named })
+  const { rows, total } = await take(parts, page, { query, named })
   return { status: 200, body: { data: { keys: rows.map(nameOf) }, pages: pagesOf(total, page) } }
 }
 
 async function detailed(parts: DashboardParts, call: Call, { query, named }: Wanted): Promise<Answer> {
-  const page = pageOf(call)
+  const { page, ...counted } = sizedPageOf(call)
   const shape: ListShape<SessionRow> = {
     name: 'keys',
+    ...counted,
     shape: (row) => keyOfList(parts, call, row),
   }
   if (named === undefined && page === 'all') return streamed(eachKey(parts.tokens, query), shape)
-  const { rows, total } = await take(parts, call, { query, named })
+  const { rows, total } = await take(parts, page, { query, named })
   return pageAnswer(rows, total, page, shape)
 }
 
@@ -179,8 +185,7 @@ async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
   return call.query('facts') === '1' ? { ...data, facts: await keyFacts(parts, row, data.data) } : data
 }
 
-async function take(parts: DashboardParts, call: Call, { query, named }: Wanted) {
-  const page = pageOf(call)
+async function take(parts: DashboardParts, page: Page, { query, named }: Wanted) {
   if (named === undefined && page !== 'all')
     return pageOfKeys({ tokens: parts.tokens, totals: parts.keyTotals }, query, page)
   const rows = named === undefined || (page !== 'all' && page.offset > 0) ? [] : [named]

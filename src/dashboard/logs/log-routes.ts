@@ -9,7 +9,7 @@ import { type Answer, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { PageCount } from '../routes/envelope.ts'
 import { pageAnswer, streamed } from '../routes/listed.ts'
-import { pageOf } from '../routes/page.ts'
+import { PAGE_SIZE, sizedPageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { LOG_FILTERS, LOG_QUERY, logFiltersOf, logTimeOf } from './log-query.ts'
@@ -21,7 +21,6 @@ const Page = Type.Object(
   { data: Type.Array(LogRecord, { description: 'Records of the page, newest first.' }), pages: PageCount },
   { title: 'LogPage' },
 )
-const PAGE_SIZE = Type.Integer({ minimum: 1, maximum: 1000, description: 'Rows of a page, where not the setting' })
 /** Live logs that may be open at once: of all users, and of those, of one organisation and of one user. */
 const MOST_TAILS = 100
 const MOST_OF_ORGANISATION = 25
@@ -78,7 +77,7 @@ async function list(parts: DashboardParts, call: Call): Promise<Answer> {
     return { status: 200, body, type: 'text/csv; charset=utf-8', headers: { ...headers, ...file } }
   }
   const shape = { name: 'data', shape: (row: Parameters<typeof logRecordOf>[0]) => logRecordOf(row, days) }
-  const page = pageOf({ query: call.query, pageSize: Number(call.query('page_size')) || call.pageSize })
+  const page = sizedPageOf(call).page
   if (page === 'all') return { ...streamed(records.scan(query), shape), headers }
   const { rows, total } = await records.list({ ...query, ...page })
   return { ...(await pageAnswer(rows, total, page, shape)), headers }

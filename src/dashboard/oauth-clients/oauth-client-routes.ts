@@ -12,7 +12,7 @@ import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope, OutcomeText, PageCount } from '../routes/envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../routes/listed.ts'
-import { pageOf } from '../routes/page.ts'
+import { PAGE_SIZE, RowTotal, sizedPageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import { webAddress } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -36,7 +36,11 @@ const OWNED = { noun: 'api', by: 'apiId' } as const
 const BATCH = 500
 
 const List = Type.Object(
-  { apps: Type.Array(ClientShape, { description: 'OAuth clients of the page.' }), pages: PageCount },
+  {
+    apps: Type.Array(ClientShape, { description: 'OAuth clients of the page.' }),
+    pages: PageCount,
+    total: RowTotal,
+  },
   { title: 'OauthClientPage' },
 )
 const Body = Type.Object(
@@ -135,7 +139,11 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       access: READ,
       owned: OWNED,
       summary: 'List the OAuth clients of an API',
-      query: { p: Type.Integer() },
+      query: {
+        p: Type.Integer(),
+        q: Type.String({ maxLength: 256, description: 'Part of client id, name or a redirect URI.' }),
+        page_size: PAGE_SIZE,
+      },
       answers: { 200: List },
       run: (call) => list(parts, call),
     },
@@ -245,20 +253,22 @@ function authorizeRoutes(parts: DashboardParts): Route[] {
 
 async function list(parts: DashboardParts, call: Call) {
   const place = await clientPlaceInPath(parts, call)
-  const page = pageOf(call)
+  const { page, ...counted } = sizedPageOf(call)
+  const part = call.query('q')
   const sole = await soleOwnership(parts, call)
   const shape: ListShape<OAuthClient> = {
     name: 'apps',
+    ...counted,
     shape: (client) => clientView(parts, call, client, 'nobody', sole.client(client)),
   }
-  if (page === 'all') return streamed(eachClient(parts, place), shape)
-  const { clients, total } = await listClients(parts, place, page)
+  if (page === 'all') return streamed(eachClient(parts, place, part), shape)
+  const { clients, total } = await listClients(parts, place, { ...page, part })
   return pageAnswer(clients, total, page, shape)
 }
 
-async function* eachClient(parts: DashboardParts, place: Awaited<ReturnType<typeof clientPlaceInPath>>) {
+async function* eachClient(parts: DashboardParts, place: Awaited<ReturnType<typeof clientPlaceInPath>>, part: string) {
   for (let offset = 0; ; ) {
-    const { clients, total } = await listClients(parts, place, { offset, limit: BATCH })
+    const { clients, total } = await listClients(parts, place, { offset, limit: BATCH, part })
     yield clients
     offset += clients.length
     if (clients.length === 0 || offset >= total) return

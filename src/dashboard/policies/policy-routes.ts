@@ -14,7 +14,7 @@ import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope, OkStatus, PageCount, WARNINGS_TEXT, WarnedEnvelope, Warning } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
-import { pageOf } from '../routes/page.ts'
+import { PAGE_SIZE, RowTotal, sizedPageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import { storageId } from '../routes/text-forms.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -28,7 +28,7 @@ const READ = { permission: 'policies', intent: 'read' } as const
 const WRITE = { permission: 'policies', intent: 'write' } as const
 
 const List = Type.Object(
-  { Data: Type.Array(PolicyShape, { description: 'Policies of the page.' }), Pages: PageCount },
+  { Data: Type.Array(PolicyShape, { description: 'Policies of the page.' }), Pages: PageCount, total: RowTotal },
   { title: 'PolicyPage' },
 )
 const Created = Type.Object(
@@ -51,8 +51,9 @@ function listRoutes(parts: DashboardParts): Route[] {
   const apis = parts.policyApis
   const list = async (call: Call) => {
     const sole = await soleOwnership(parts, call)
-    return listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), {
-      ...{ name: 'Data', pages: 'Pages' },
+    const { page, ...total } = sizedPageOf(call)
+    return listed(parts.documents, 'policy', await policyQuery(parts, apis, call), page, {
+      ...{ name: 'Data', pages: 'Pages', ...total },
       shape: ({ body }) => maskSecretsFor(call, 'policies', toPolicyView(body), sole.policy(body)),
     })
   }
@@ -80,6 +81,7 @@ function listRoutes(parts: DashboardParts): Route[] {
         api_id: Type.String({ description: 'Ids of APIs, separated by commas.' }),
         auth_type: Type.String({ description: 'Several separated by commas.' }),
         p: Type.Integer(),
+        page_size: PAGE_SIZE,
       },
       answers: { 200: List },
       run: list,

@@ -17,6 +17,8 @@ export interface ListShape<Row> {
   readonly name: string
   /** Name of the member that holds the number of pages; `pages` unless given. */
   readonly pages?: string
+  /** Name of the member that holds the number of all rows; absent = the answer has none. */
+  readonly total?: string
   readonly shape: (row: Row) => Json | Promise<Json>
 }
 
@@ -38,9 +40,10 @@ export async function pageAnswer<Row>(
   rows: readonly Row[],
   total: number,
   page: Page,
-  { name, pages = 'pages', shape }: ListShape<Row>,
+  { name, pages = 'pages', total: counted, shape }: ListShape<Row>,
 ): Promise<Answer> {
-  return bare({ [name]: await shapedInTurns(rows, shape), [pages]: pagesOf(total, page) })
+  const counts = { [pages]: pagesOf(total, page), ...(counted !== undefined && { [counted]: total }) }
+  return bare({ [name]: await shapedInTurns(rows, shape), ...counts })
 }
 
 /** Answers everything that comes, a batch at a time. */

@@ -1,5 +1,6 @@
 import { categoriesOf, labelKeysOf, labelsOf, labelValuesOf } from '../apis/definition/api-metadata.ts'
-import { placeKeys, type StoredApi } from '../apis/definition/stored-api.ts'
+import { searchTextsOf, storageIdIn, summaryOf } from '../apis/definition/fill-ids.ts'
+import { documentOf, placeKeys, type StoredApi } from '../apis/definition/stored-api.ts'
 import type { Asset } from '../assets/asset.ts'
 import { certificateNames } from '../certificates/certificate-refs.ts'
 import { isObject, type JsonObject, type Stored } from '../json/json.ts'
@@ -90,6 +91,18 @@ const date = (name: string) => (body: JsonObject) => {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
 }
 
+/** Of an API, in the words of lists. */
+const searchTexts = (body: JsonObject) => {
+  const document = documentOf(body)
+  return searchTextsOf(document, storageIdIn(document)).map(fold)
+}
+
+/** Host and path of an API as lists show them. */
+const shownPlace = (body: JsonObject) => {
+  const { domain, listenPath } = summaryOf(documentOf(body))
+  return fold(`${domain}${listenPath}`)
+}
+
 /** The organisation whose home page it is: it has one. */
 const homepageOf = ({ is_homepage: is, org_id }: JsonObject) => (is === true ? String(org_id ?? '') : undefined)
 
@@ -125,10 +138,15 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
       label: labelsOf,
       label_key: labelKeysOf,
       label_folded: (body) => labelValuesOf(body).map(fold),
+      /** Each text of an API that lists show, so that all are found by a part. */
+      search_folded: searchTexts,
     },
     sorted: {
       name: text('name'),
       name_folded: folded('name'),
+      place_folded: shownPlace,
+      active_order: flag('active'),
+      auth_order: (body) => texts('auth_types')(body)?.join(' '),
       created_at: date('created_at'),
       updated_at: date('updated_at'),
     },
@@ -176,6 +194,10 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
       api_ids: texts('api_ids'),
       policies: texts('policies'),
       registered_by_policy: text('registered_by_policy'),
+      search_folded: (body) =>
+        [text('client_id')(body), text('client_name')(body), ...(texts('redirect_uris')(body) ?? [])]
+          .filter((value) => value !== undefined)
+          .map(fold),
     },
   },
   /** A webhook. Its name is how callers find it again. */

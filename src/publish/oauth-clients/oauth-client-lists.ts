@@ -18,12 +18,12 @@ const BATCH = 1000
 
 /**
  * A page of the clients of an API, those registered one by one first, then those registered by a policy with rights on it; and
- * the number of all. Sorted and cut in the store.
+ * the number of all. `part`: only those with it in an id, a name or a redirect URI. Sorted and cut in the store.
  */
 export async function listClients(
   parts: ClientParts,
   api: Pick<ClientApi, 'apiId' | 'orgId'>,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit, part = '' }: { readonly offset: number; readonly limit: number; readonly part?: string },
 ): Promise<{ clients: OAuthClient[]; total: number }> {
   const policies = await policiesWithRightsOn(parts, api)
   const filters = [{ api_ids: api.apiId }, ...policies.map((id) => ({ registered_by_policy: id }))]
@@ -33,6 +33,7 @@ export async function listClients(
     const skip = Math.max(0, offset - total)
     const page = await parts.documents.list(CLIENT_KIND, {
       where: { ...where, org_id: api.orgId },
+      ...(part !== '' && { contains: { index: 'search', part } }),
       offset: skip,
       limit: limit - clients.length,
     })

@@ -5,7 +5,12 @@ import type { SessionFacts } from '../prepare/audited.ts'
 import { hashBytes, hashText } from '../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../prepare/list-query.ts'
 import type { PreparedRow, PreparedSession } from '../prepare/prepare.ts'
-import { keyIndexEntries, prepareSessionFilter, type SessionRefType } from '../prepare/session-filter.ts'
+import {
+  type HashRange,
+  keyIndexEntries,
+  prepareSessionFilter,
+  type SessionRefType,
+} from '../prepare/session-filter.ts'
 import type { Undo } from './order.ts'
 import { Sweep } from './sweep.ts'
 import { Families } from './tickets.ts'
@@ -95,15 +100,15 @@ export class MemorySessions implements Omit<Tokens, 'getTicket' | 'familyTickets
   private matching(filter: SessionFilter): (Held & { readonly hash: string })[] {
     const now = this.clock.wall()
     const wanted = prepareSessionFilter(filter)
-    const { reach } = wanted
+    const { reach, part, hashes } = wanted
+    const isNamed = (hash: string, { alias }: PreparedRow) =>
+      part === '' || alias.includes(part) || (hashes !== undefined && isWithin(hashBytes(hash), hashes))
     const meets = (row: PreparedRow) =>
       wanted.refs.every(({ sort, value }) => refsOf(row, sort).includes(value)) &&
       (reach === undefined ||
         row.apiIds.some((id) => reach.apiIds.includes(id)) ||
         row.policyIds.some((id) => reach.policyIds.includes(id)))
-    const found = [...this.rows].filter(
-      ([, { row }]) => !isEvicted(row, now) && meets(row) && (wanted.part === '' || row.alias.includes(wanted.part)),
-    )
+    const found = [...this.rows].filter(([hash, { row }]) => !isEvicted(row, now) && meets(row) && isNamed(hash, row))
     return found.map(([hash, held]) => ({ hash, ...held }))
   }
 
@@ -120,6 +125,10 @@ function refsOf(row: PreparedRow, sort: SessionRefType): readonly string[] {
   if (sort === 'org') return [row.orgId]
   if (sort === 'client') return [row.clientId]
   return row.clientId === '' ? keyIndexEntries(row.orgId) : []
+}
+
+function isWithin(hash: Uint8Array, { low, high }: HashRange): boolean {
+  return Buffer.compare(hash, low) >= 0 && Buffer.compare(hash, high) <= 0
 }
 
 function isEvicted(row: PreparedRow, now: Millis): boolean {

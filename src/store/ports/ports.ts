@@ -234,7 +234,7 @@ export interface SessionFilter {
   readonly clientId?: string
   /** `keys` leaves out the tokens of OAuth clients. */
   readonly only?: 'keys'
-  /** Part of the alias, without regard to case; '' is no condition. */
+  /** Part of the alias, or the beginning of the hash from its fourth digit on, without regard to case; '' is no condition. */
   readonly contains?: string
 }
 

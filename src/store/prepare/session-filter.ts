@@ -19,9 +19,20 @@ export interface PreparedSessionFilter {
   readonly reach: SessionReach | undefined
   /** Folded part of the alias; '' = any. */
   readonly part: string
+  /** Those whose hash begins with the part match too; undefined where it is no beginning of a hash. */
+  readonly hashes: HashRange | undefined
+}
+
+/** Hashes from one to another, both included. */
+export interface HashRange {
+  readonly low: Uint8Array
+  readonly high: Uint8Array
 }
 
 const ALIAS_LENGTH = 256
+/** Fewer digits would be found in the hash of every other key. */
+const HASH_BEGINNING = /^[0-9a-f]{4,64}$/
+const HASH_DIGITS = 64
 const ALL_KEYS = [''] as const
 
 /** Checks and copies a filter. @throws Fault `internal` for a malformed one (a mistake of the calling code) */
@@ -38,7 +49,18 @@ export function prepareSessionFilter(filter: SessionFilter): PreparedSessionFilt
   else add('key', filter.orgId === undefined ? all : ofOrg(filter.orgId))
   const part = foldCase(wellFormed(filter.contains ?? '')).slice(0, ALIAS_LENGTH + 1)
   const { reach } = filter
-  return { refs, reach: reach && { apiIds: eachOnce(reach.apiIds), policyIds: eachOnce(reach.policyIds) }, part }
+  return {
+    refs,
+    reach: reach && { apiIds: eachOnce(reach.apiIds), policyIds: eachOnce(reach.policyIds) },
+    part,
+    hashes: rangeOf(part),
+  }
+}
+
+function rangeOf(beginning: string): HashRange | undefined {
+  if (!HASH_BEGINNING.test(beginning)) return undefined
+  const filledWith = (digit: string) => Buffer.from(beginning.padEnd(HASH_DIGITS, digit), 'hex')
+  return { low: filledWith('0'), high: filledWith('f') }
 }
 
 /** The index values of a key: one for all, and one of its organisation. */

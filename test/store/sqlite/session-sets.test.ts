@@ -44,6 +44,7 @@ async function filled(t: TestContext): Promise<{ store: SqliteStore; clock: Fake
   return { store, clock, path }
 }
 
+const hexOfFirst = Buffer.from(sessions[1]!.hash).toString('hex')
 const EVERYTHING = { apiIds: idsOf('a', APIS), policyIds: idsOf('p', POLICIES) }
 const A_THIRD = { apiIds: idsOf('a', APIS, 3), policyIds: idsOf('p', POLICIES, 3) }
 const FILTERS: readonly SessionFilter[] = [
@@ -58,10 +59,12 @@ const FILTERS: readonly SessionFilter[] = [
   { clientId: 'c', policyId: 'p5', reach: EVERYTHING },
   { clientId: 'c', orgId: 'o', policyId: 'p5' },
   { contains: 'nobody', reach: EVERYTHING },
+  { contains: hexOfFirst.slice(0, 4), orgId: 'o', only: 'keys' },
+  { contains: hexOfFirst.slice(0, 9), reach: EVERYTHING },
 ]
 
 function naive({ orgId, clientId, policyId, only, reach, contains = '' }: SessionFilter, wall: number) {
-  return sessions.filter(({ row }) => {
+  return sessions.filter(({ hash, row }) => {
     const reached =
       reach === undefined ||
       row.apiIds.some((id) => reach.apiIds.includes(id)) ||
@@ -72,7 +75,8 @@ function naive({ orgId, clientId, policyId, only, reach, contains = '' }: Sessio
       (clientId === undefined || row.clientId === clientId) &&
       (policyId === undefined || row.policyIds.includes(policyId)) &&
       (only === undefined || row.clientId === '') &&
-      row.body.alias.toLowerCase().includes(contains) &&
+      (row.body.alias.toLowerCase().includes(contains) ||
+        (/^[0-9a-f]{4,}$/.test(contains) && Buffer.from(hash).toString('hex').startsWith(contains))) &&
       (row.evictAt === 0 || row.evictAt > wall)
     )
   })

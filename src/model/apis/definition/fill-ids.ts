@@ -3,7 +3,7 @@ import { newApiId, newDocumentId } from '../../documents/ids.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { normaliseText } from '../../text/fold.ts'
 import type { ApiDocument } from './api.ts'
-import { EXTENSION, extensionOf, flagOf, objectOf, textOf, textsOf } from './members.ts'
+import { EXTENSION, extensionOf, flagOf, objectOf, objectsOf, textOf, textsOf } from './members.ts'
 
 /**
  * A copy of a definition with the ids that it lacks: `api_id` (32 hex), storage id (24 hex), organisation, and a slug (classic).
@@ -72,6 +72,8 @@ export interface ApiSummary {
   readonly listenPath: string
   /** Lower case; '' = every host. */
   readonly domain: string
+  /** Addresses that requests are forwarded to, the API's own first, each once; without user names, passwords and queries. */
+  readonly upstreams: readonly string[]
 }
 
 /** The tags of an API, from documents that may no longer be valid too; undefined where they are switched off. */
@@ -86,22 +88,54 @@ export function summaryOf(document: ApiDocument): ApiSummary {
   const { api_id, name, definition } = document
   if (document.format === 'classic') {
     const domain = flagOf(definition, 'domain_disabled') ? '' : textOf(definition, 'domain').toLowerCase()
+    const proxy = objectOf(definition, 'proxy')
+    const balanced = flagOf(proxy, 'enable_load_balancing') ? textsOf(proxy, 'target_list') : []
     return {
       api_id,
       name,
       active: flagOf(definition, 'active'),
-      listenPath: textOf(objectOf(definition, 'proxy'), 'listen_path'),
+      listenPath: textOf(proxy, 'listen_path'),
       domain,
+      upstreams: shownUpstreams([textOf(proxy, 'target_url'), ...balanced]),
     }
   }
   const extension = extensionOf(definition)
   const server = objectOf(extension, 'server')
   const custom = objectOf(server, 'customDomain')
+  const upstream = objectOf(extension, 'upstream')
+  const balancing = objectOf(upstream, 'loadBalancing')
+  const balanced = flagOf(balancing, 'enabled') ? objectsOf(balancing, 'targets') : []
   return {
     api_id,
     name,
     active: flagOf(objectOf(objectOf(extension, 'info'), 'state'), 'active'),
     listenPath: textOf(objectOf(server, 'listenPath'), 'value'),
     domain: flagOf(custom, 'enabled') ? textOf(custom, 'name').toLowerCase() : '',
+    upstreams: shownUpstreams([textOf(upstream, 'url'), ...balanced.map((target) => textOf(target, 'url'))]),
   }
+}
+
+/** The texts that an API is found by in lists: its name, host and path, ids and upstreams. Names, labels and categories have indexes of their own. */
+export function searchTextsOf(document: ApiDocument, storageId: string): string[] {
+  const { api_id, name, listenPath, domain, upstreams } = summaryOf(document)
+  return [name, `${domain}${listenPath}`, api_id, storageId, ...upstreams].filter((text) => text !== '')
+}
+
+/** The storage id that a stored definition names; '' where it names none. */
+export function storageIdIn({ format, definition }: ApiDocument): string {
+  return format === 'classic' ? textOf(definition, 'id') : textOf(objectOf(extensionOf(definition), 'info'), 'dbId')
+}
+
+function shownUpstreams(addresses: readonly string[]): string[] {
+  return [...new Set(addresses.map(withoutCredentials).filter((address) => address !== ''))]
+}
+
+/** An address up to its query, without user name and password. */
+function withoutCredentials(address: string): string {
+  const [bare = ''] = address.split(/[?#]/, 1)
+  const from = bare.indexOf('://') + 3
+  if (from < 3) return bare
+  const slash = bare.indexOf('/', from)
+  const end = slash === -1 ? bare.length : slash
+  return bare.slice(0, from) + bare.slice(bare.lastIndexOf('@', end) + 1 || from)
 }

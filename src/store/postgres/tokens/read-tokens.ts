@@ -125,7 +125,7 @@ function countSql(filter: PreparedSessionFilter, now: Millis): Sql {
 }
 
 /** The numbers of those that match, each once. `given`: the number of values before its own. */
-function foundSql({ refs, reach, part }: PreparedSessionFilter, given: number): Sql {
+function foundSql({ refs, reach, part, hashes }: PreparedSessionFilter, given: number): Sql {
   const values: unknown[] = []
   const add = (value: unknown) => `$${given + values.push(value)}`
   const refSql = ({ sort, value }: SessionCondition) =>
@@ -137,11 +137,16 @@ function foundSql({ refs, reach, part }: PreparedSessionFilter, given: number): 
   }
   const [first, ...others] = refs
   const tests = others.map((ref) => `f.session IN (SELECT r.session FROM session_ref r WHERE ${refSql(ref)})`)
-  const aliasSql = () => `SELECT a.session FROM session_alias a WHERE strpos(a.alias, ${add(toCell(part))}) > 0`
+  const nameSql = () => {
+    const alias = `SELECT a.session FROM session_alias a WHERE strpos(a.alias, ${add(toCell(part))}) > 0`
+    if (hashes === undefined) return alias
+    const range = `BETWEEN ${add(Buffer.from(hashes.low))} AND ${add(Buffer.from(hashes.high))}`
+    return `${alias} UNION SELECT s.number FROM session s WHERE s.hash ${range}`
+  }
   const drives = [
     ...(first === undefined ? [] : [`SELECT r.session FROM session_ref r WHERE ${refSql(first)}`]),
     ...(reach === undefined ? [] : [reachSql(reach)]),
-    ...(part === '' ? [] : [aliasSql()]),
+    ...(part === '' ? [] : [nameSql()]),
   ]
   const [drive = 'SELECT s.number AS session FROM session s', ...more] = drives
   tests.push(...more.map((found) => `f.session IN (${found})`))

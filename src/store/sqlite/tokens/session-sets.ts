@@ -1,5 +1,5 @@
 import type { Millis } from '../../../model/time/clock.ts'
-import type { PreparedSessionFilter, SessionCondition } from '../../prepare/session-filter.ts'
+import type { HashRange, PreparedSessionFilter, SessionCondition } from '../../prepare/session-filter.ts'
 import type { Sql } from '../documents/list-plan.ts'
 import { REF } from '../migrations/schema.ts'
 
@@ -91,9 +91,9 @@ export function placeBehind(numbers: SessionNumbers, number: number): number {
 }
 
 /** The conditions of a filter, the most selective first. */
-export function sourcesOf({ refs, reach, part }: PreparedSessionFilter): FilterSource[] {
+export function sourcesOf({ refs, reach, part, hashes }: PreparedSessionFilter): FilterSource[] {
   const sources = refs.map(refSource)
-  if (part !== '') sources.unshift(aliasSource(part))
+  if (part !== '') sources.unshift(nameSource(part, hashes))
   if (reach !== undefined) sources.unshift(reachSource(JSON.stringify(reach.apiIds), JSON.stringify(reach.policyIds)))
   return sources
 }
@@ -130,17 +130,32 @@ function reachSource(apiIds: string, policyIds: string): FilterSource {
   }
 }
 
-function aliasSource(part: string): FilterSource {
-  const found = (from: string) => `SELECT json_group_array(a.session) AS found FROM ${from}`
+/** Those with the part in the alias, or with a hash in the range. */
+function nameSource(part: string, hashes: HashRange | undefined): FilterSource {
+  const found = (rows: string) => `SELECT json_group_array(session) AS found FROM (${rows})`
+  const alias = 'SELECT a.session AS session FROM session_alias a WHERE instr(a.alias, ?) > 0'
+  const few = `SELECT a.session AS session FROM ${FEW_ROWS} session_alias a WHERE a.session = f.value AND instr(a.alias, ?) > 0`
+  if (hashes === undefined)
+    return {
+      entries: undefined,
+      all: { text: found(alias), values: [part] },
+      among: (numbers) => ({ text: found(few), values: [textOf(numbers), part] }),
+    }
+  const range = [hashes.low, hashes.high]
+  const fewHashes = `SELECT s.row AS session FROM ${FEW_ROWS} session s WHERE s.row = f.value AND s.hash BETWEEN ? AND ?`
   return {
     entries: undefined,
-    all: { text: found('session_alias a WHERE instr(a.alias, ?) > 0'), values: [part] },
-    among: (few) => ({
-      text: found(`${FEW_ROWS} session_alias a WHERE a.session = f.value AND instr(a.alias, ?) > 0`),
-      values: [textOf(few), part],
+    all: { text: found(`${alias} UNION ALL ${BETWEEN_HASHES}`), values: [part, ...range, ...range] },
+    among: (numbers) => ({
+      text: found(`${few} UNION ALL ${fewHashes}`),
+      values: [textOf(numbers), part, textOf(numbers), ...range],
     }),
   }
 }
+
+/** Hashes are indexed by their first six bytes. */
+const BETWEEN_HASHES = `SELECT s.row AS session FROM session s
+  WHERE substr(s.hash, 1, 6) BETWEEN substr(?, 1, 6) AND substr(?, 1, 6) AND s.hash BETWEEN ? AND ?`
 
 const FEW_ROWS = 'json_each(?) f CROSS JOIN'
 
