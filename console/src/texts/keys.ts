@@ -133,7 +133,6 @@ export const KEYS = {
   'keys.rotate': 'Rotate',
   'keys.rotateTitle': 'Rotate this key?',
   'keys.rotateHint': 'A new key replaces it, with the same access rights, limits and counters.',
-  'keys.rotateNow': 'The old key stops working at once: only developers’ keys can stay valid for a while.',
   'keys.overlap': 'Old one stays valid for',
   'keys.overlapHint': 'Long enough for the caller to switch.',
   'keys.overlap.0': 'No time: revoke now',

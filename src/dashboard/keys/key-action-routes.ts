@@ -37,7 +37,7 @@ export function keyActRoutes(parts: DashboardParts): Route[] {
     {
       ...shared,
       path: '/api/keys/{keyId}/rotate',
-      summary: 'Rotate a key; the old key of a developer may stay valid for a while',
+      summary: 'Rotate a key; the old key may stay valid for a while',
       query: NAMING,
       body: RotationBody,
       bodyIs: 'any',

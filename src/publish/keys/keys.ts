@@ -25,6 +25,7 @@ import { checkSameOrganisation, inItsOrganisation } from '../organisations/organ
 import { withPolicyIds } from '../policies/policy-ids.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
 import {
+  changesOfFormers,
   changesWithDeletion,
   changesWithSave,
   isDeveloperKey,
@@ -239,8 +240,8 @@ export async function setDeveloperKeyPolicies(
 }
 
 /**
- * Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. With a developer's key end those
- * that it replaced. @throws Fault `not_found` (404) where it is gone, or rotated, by now, `store_away`, `store_full`
+ * Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. With it end those that it
+ * replaced. @throws Fault `not_found` (404) where it is gone, or rotated, by now, `store_away`, `store_full`
  */
 export function deleteKey(
   parts: SecretParts,
@@ -328,12 +329,12 @@ function ofOrganisation(session: JsonObject, { orgId }: SessionRow): JsonObject 
 }
 
 /**
- * A key of a developer stays in the developer's organisation, and one that was rotated has what its successor has.
+ * One that was rotated has what its successor has. A key of a developer stays in the developer's organisation.
  * @throws Fault `key_invalid` (400)
  */
 function ofHolder(session: JsonObject, developer: KeyHolder['developer']): JsonObject {
-  if (developer === undefined) return session
   if (isFormerKey(session)) throw fault('key_invalid', 'this key was replaced')
+  if (developer === undefined) return session
   const orgId = developer.body.org_id ?? ''
   if ((session.org_id ?? '') !== '' && session.org_id !== orgId)
     throw fault('key_invalid', 'org_id: the key of a developer cannot move to another organisation')
@@ -365,7 +366,7 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
     const known = policyIds.filter((_id, index) => prepared.policies[index] !== undefined)
     const held = await changesWithSave(parts.tokens, developer, { hash, row, policies: known }, stored)
     changes.push(...held.changes, ...(write.alongside?.(held.developerBody) ?? []))
-  }
+  } else changes.push(...(await changesOfFormers(parts.tokens, row, stored)))
   const detail = { key_hash: keyHash, policies: policyIds, apis: apiIds, ...holderForAudit(session), ...write.detail }
   const revision = await parts.documents.commit(changes, auditOf(parts, write.actor, action, orgId, detail))
   if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { always: false })

@@ -1,5 +1,5 @@
 import { Fault, fault } from '../../errors/fault.ts'
-import { counterIdOf } from '../../model/keys/key.ts'
+import { counterIdOf, ROTATED_TO } from '../../model/keys/key.ts'
 import { isLegacyAlgorithm, LEGACY_KEY, type LegacyAlgorithm, legacyPlaces } from '../../model/keys/legacy-hash.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
@@ -79,7 +79,8 @@ export class LegacyKeys {
 
   /** Where the store takes no changes now, the key is good all the same, and the next use tries again. */
   async #rehash(row: SessionRow, credential: string): Promise<FoundLegacyKey | undefined> {
-    if (row.body[DEVELOPER_ID] !== undefined) return { row, rehashed: false }
+    // Records and successors name them by their hash.
+    if (row.body[DEVELOPER_ID] !== undefined || row.body[ROTATED_TO] !== undefined) return { row, rehashed: false }
     const { hash: before, sealedKey: _sealed, ...columns } = row
     const hash = hashKey(credential)
     const sealedKey = sealedKeyOf(this.#parts, credential, hash)

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, ROTATED_FROM, USER_NAME } from '../../model/keys/key.ts'
+import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
@@ -21,7 +22,7 @@ import type { SavedKey } from './keys.ts'
 
 /** How a key is rotated. */
 export interface Rotation {
-  /** Seconds for which the old key is good as well, 0 = no longer; only keys of developers overlap. */
+  /** Seconds for which the old key is good as well, 0 = no longer; tokens have none. */
   readonly overlapS?: number
   readonly action?: string
 }
@@ -69,11 +70,12 @@ export async function rotateKeyOfHolder(
     last_updated: String(Math.floor(now / 1000)),
     ...(isDeveloperKey(row.body) && { [ROTATED_FROM]: oldHash, date_created: new Date(now).toISOString() }),
   }
+  const isToken = tokenFactsOf(row.body) !== undefined
   const renewed = isDeveloperKey(row.body) && isExpired(row.body, now) ? await renewal(parts, session, now) : undefined
   const { hash: _old, sealedKey: _sealed, ...columns } = row
   const sealedKey = sealedKeyOf(parts, key, hash)
-  const untilMs =
-    overlapS === 0 || renewed !== undefined || !isDeveloperKey(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
+  const untilMs = overlapS === 0 || renewed !== undefined || isToken ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
+  if (untilMs > 0) session[ROTATED_FROM] = oldHash
   const filed = isDeveloperKey(row.body) ? await parts.documents.get('key_end', keyExpiryId(row.hash)) : undefined
   const filedAt = renewed?.forgetAt ?? (filed === undefined ? 0 : Date.parse(String(filed.body.at)))
   const changes: Change[] = [

@@ -58,7 +58,7 @@ test('the list of an API holds the keys with access to it and no others, each on
   assert.deepEqual(refusal(await world.call('GET', '/api/apis/nothing/keys', { as: root })), [404, 'API not found'])
 })
 
-test('a search finds a part of the alias, or the whole key or hash', async (t) => {
+test('a search finds a part of the alias, the beginning of the hash, or the whole key', async (t) => {
   const world = await keyWorld(t)
   const { root, api, policy, key, asked } = world
   await api('a')
@@ -70,11 +70,23 @@ test('a search finds a part of the alias, or the whole key or hash', async (t) =
   assert.deepEqual(await q('/api/apis/a/keys/search', 'LOVE'), [[ada.hash], 1])
   assert.deepEqual(await q('/api/apis/-/keys/search', 'love'), [[ada.hash, grace.hash], 1])
   assert.deepEqual(await q('/api/apis/-/keys/search', grace.hash), [[grace.hash], 1])
+  for (const length of [4, 11, 63])
+    assert.deepEqual(await q('/api/apis/-/keys/search', grace.hash.slice(0, length).toUpperCase()), [[grace.hash], 1])
+  assert.deepEqual(await q('/api/apis/a/keys/search', grace.hash.slice(0, 9)), [[], 1], 'of another API')
   assert.deepEqual(await q('/api/apis/-/keys/search', ada.key), [[ada.hash], 1])
   assert.deepEqual(await q('/api/apis/a/keys/search', grace.key), [[], 1])
   assert.deepEqual(await q('/api/apis/a/keys/search', '%_*('), [[], 1])
   const detailed = (await asked(200, 'GET', '/api/keys/detailed/?q=hopper', root)) as unknown as { keys: JsonObject[] }
   assert.deepEqual([detailed.keys.length, detailed.keys[0]?.key_hash, detailed.keys[0]?.key_id], [1, grace.hash, ''])
+  const sized = async (path: string) => {
+    const { pages, total } = await asked(200, 'GET', path, root)
+    return [pages, total]
+  }
+  assert.deepEqual(await sized('/api/keys/detailed?page_size=1&p=2'), [2, 2])
+  assert.deepEqual(await sized('/api/keys/detailed?page_size=25&q=hopper'), [1, 1])
+  assert.deepEqual(await sized('/api/keys/detailed'), [1, undefined])
+  const { Pages, total, Data } = await asked(200, 'GET', '/api/portal/policies/search?page_size=1&p=2&sort=name', root)
+  assert.deepEqual([Pages, total, (Data as JsonObject[]).map(({ id }) => id)], [2, 2, ['on-b']])
   assert.equal((await world.call('GET', `/api/keys/detailed?q=${'x'.repeat(1025)}`, { as: root })).status, 400)
 })
 

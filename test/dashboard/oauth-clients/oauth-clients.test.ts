@@ -47,6 +47,16 @@ test('a client is created, read, listed, changed and deleted in the words of cli
   assert.equal((await asked(200, 'GET', `${CLIENTS}/c1`, reader)).secret, '')
   const changed = await asked(200, 'PUT', `${CLIENTS}/c1`, root, { client_name: 'Other', description: 'Changed' })
   assert.deepEqual(changed, { ...(made.json as JsonObject), client_name: 'Other', description: 'Changed' })
+  for (const [q, number] of [
+    ['C1', 1],
+    ['oth', 1],
+    [REDIRECT.slice(3, 15), 1],
+    ['gold', 0],
+    ['nobody', 0],
+  ] as const) {
+    const found = await asked(200, 'GET', `${CLIENTS}?page_size=25&q=${encodeURIComponent(q)}`, root)
+    assert.deepEqual([(found.apps as unknown[]).length, found.pages, found.total], [number, 1, number], q)
+  }
   const gone = await call('DELETE', `${CLIENTS}/c1/`, { as: root })
   assert.equal(gone.text, '{"Status":"OK","Message":"OAuth client deleted successfully","Meta":null}')
   for (const method of ['GET', 'PUT', 'DELETE'] as const)

@@ -17,14 +17,13 @@ export function RotateKey(props: {
   const [made, setMade] = useState<KeyMade & { readonly valid_until: string }>()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const hasChoice = details.facts.developer_id !== ''
   return (
     <>
       <OverlapDialog
         title={say('keys.rotateTitle')}
-        hint={hasChoice ? say('keys.rotateHint') : `${say('keys.rotateHint')} ${say('keys.rotateNow')}`}
+        hint={say('keys.rotateHint')}
         opened={opened}
-        hasChoice={hasChoice}
+        hasChoice
         rotate={async (overlapS) => {
           setMade(await rotateKey(details.key_hash, overlapS))
           onClose()

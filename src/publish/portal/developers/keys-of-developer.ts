@@ -7,7 +7,8 @@ import { hexOf } from '../../../model/text/hex.ts'
 import type { Change, SessionInput, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
 import { developerChange } from './developer-change.ts'
 
-// A key of a developer is in two records: its session, and the developer's record. A change of one must commit the change
+// A key that was rotated with an overlap names its successor (`rotated_to`), which names it (`rotated_from`): until it ends it has what
+// the successor has. A key of a developer is in two records: its session, and the developer's record. A change of one must commit the change
 // returned here as well, so that they agree. The session names the developer (`developer_id`); of a key that was
 // rotated with an overlap the record holds the successor alone, and the old one is found through it.
 
@@ -70,15 +71,24 @@ export async function changesWithSave(
   before: SessionRow | undefined,
 ): Promise<{ readonly developerBody: JsonObject; readonly changes: Change[] }> {
   const developerBody = withKey(developer.body, hexOf(saved.hash), saved.policies)
+  const mirrored = await changesOfFormers(tokens, saved.row, before)
+  return { developerBody, changes: [developerChange(developer, developerBody), ...mirrored] }
+}
+
+/** The changes of the keys that a key replaced, which have the access that it is now saved with. */
+export async function changesOfFormers(
+  tokens: Tokens,
+  saved: SessionInput,
+  before: SessionRow | undefined,
+): Promise<Change[]> {
   const formers = before === undefined ? [] : await formerKeysOf(tokens, before)
-  const mirrored = formers.map((former): Change => {
-    const { sealedKey: _sealed, ...columns } = saved.row
-    const body = endingBy(mirroredBody(saved.row.body, former), former.evictAt)
+  return formers.map((former): Change => {
+    const { sealedKey: _sealed, ...columns } = saved
+    const body = endingBy(mirroredBody(saved.body, former), former.evictAt)
     const sealed = former.sealedKey && { sealedKey: former.sealedKey }
     const row = { ...columns, body, evictAt: former.evictAt, ...sealed }
     return { op: 'putSession', hash: former.hash, row, ifPresent: true }
   })
-  return { developerBody, changes: [developerChange(developer, developerBody), ...mirrored] }
 }
 
 /** The changes that go with the deletion of a key: its place in the record, and the keys that it replaced. */
@@ -87,10 +97,9 @@ export async function changesWithDeletion(
   developer: StoredDocument | undefined,
   row: SessionRow,
 ): Promise<Change[]> {
-  if (!isDeveloperKey(row.body)) return []
   const formers = await formerKeysOf(tokens, row)
   const ended = formers.map(({ hash }): Change => ({ op: 'deleteSession', hash }))
-  if (isFormerKey(row.body)) return ended
+  if (isFormerKey(row.body) || !isDeveloperKey(row.body)) return ended
   const changes = [...ended, deleteKeyExpiry(row.hash)]
   if (developer === undefined) return changes
   return [...changes, developerChange(developer, withoutKey(developer.body, hexOf(row.hash)))]
@@ -104,13 +113,13 @@ export async function changesWithRotation(
   filedAt: number,
 ): Promise<Change[]> {
   const old = untilMs === 0 ? ended(row) : overlapping(row, untilMs, hexOf(next))
-  if (!isDeveloperKey(row.body)) return [old]
   const formers = await formerKeysOf(parts.tokens, row)
   const older = formers.map((former, index) =>
     untilMs === 0 || index + 1 >= MOST_FORMER
       ? ended(former)
       : overlapping(former, untilMs, String(former.body[ROTATED_TO])),
   )
+  if (!isDeveloperKey(row.body)) return [old, ...older]
   const changes = [old, ...older, deleteKeyExpiry(row.hash)]
   if (filedAt > 0) changes.push(putEnd(next, row.body, filedAt))
   if (developer === undefined) return changes
