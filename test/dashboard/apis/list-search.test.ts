@@ -20,7 +20,7 @@ interface Row {
 }
 
 const NUMBER = 7
-/** What the answers of the tests are cut to. */
+/** Where parts of texts begin and end. */
 const PARTS = [
   [0, 5],
   [1, 9],
@@ -107,7 +107,7 @@ test('queries of upstreams, and credentials of older ones, are neither shown nor
   assert.deepEqual(searchTextsOf(old, ''), ['X', 'x', 'https://old.example/a@b'])
 })
 
-test('lists of APIs are sorted by each column, both ways, and cut into pages of the size asked for', async (t) => {
+test('lists of APIs are sorted by each column both ways, in pages of the size asked for', async (t) => {
   const { all, asked, call, list, user } = await start(t)
   const columns: Record<string, (row: Row) => string> = {
     name: ({ name }) => fold(name),

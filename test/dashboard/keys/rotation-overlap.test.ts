@@ -71,7 +71,7 @@ test('what the new key of an overlap may do, the old one may, and nobody changes
   assert.deepEqual(await statuses(old.key), [403])
 })
 
-test('keys that were replaced end in their own time, with their successor, or by a rotation at once', async (t) => {
+test('replaced keys end in their own time, with their successor, or by a rotation at once', async (t) => {
   const { asked, call, clock, facts, made, root, rotated, statuses } = await start(t)
   const first = await made()
   const second = await rotated(first.hash)
