@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
+import { textsByArea } from './texts-by-area.ts'
 
 /** Where calls go while the page is developed. */
 const DASHBOARD = process.env.DASHBOARD ?? 'http://127.0.0.1:3000'
@@ -31,7 +32,7 @@ export default defineConfig({
   root: import.meta.dirname,
   esbuild: { jsx: 'automatic' },
   html: { cspNonce: '__NONCE__' },
-  plugins: [compressed()],
+  plugins: [textsByArea(), compressed()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -34,7 +34,7 @@ test('pictures of the console', async (t) => {
       ...{ baseURL: world.base, colorScheme, viewport: { width: 1280, height: 760 } },
       ...{ locale: 'en-GB', timezoneId: 'Europe/Berlin' },
     })
-    await signIn(page, { ...admin, password: PASSWORD }, '/apis/orders')
+    await signIn(page, { ...admin, password: PASSWORD }, '/apis/orders?view=both')
     await page.getByRole('heading', { name: 'General' }).waitFor()
     await page.waitForLoadState('networkidle')
     await page.mouse.move(0, 0)

@@ -1,7 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import { queries } from '../api/calls/queries.ts'
 import { SESSION_KEY } from '../api/people/session.ts'
-import { loadTexts } from '../texts/say.ts'
 import { readAddressParams, writeAddressParams } from './address.ts'
 import { NotFound } from './not-found.tsx'
 import { PageError } from './page-error.tsx'
@@ -16,15 +15,9 @@ const open = (path: string, load: () => Promise<{ default: React.ComponentType }
 /** Everything else is inside the gate. */
 const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: RequireSession })
 
-/**
- * Pages say their texts as soon as their module is read, so the texts come first. Nothing of a page is loaded before the
- * sign-in.
- */
+/** Nothing of a page is loaded before the sign-in. */
 const page = (path: string, load: () => Promise<{ default: React.FunctionComponent }>) => {
-  const component = lazyRouteComponent(async () => {
-    await loadTexts()
-    return load()
-  })
+  const component = lazyRouteComponent(load)
   const { preload } = component
   component.preload = async () => {
     if (queries.getQueryData(SESSION_KEY) !== undefined) await preload?.()

@@ -22,13 +22,6 @@ export const API_AUTH = {
   'apiAuth.proofHint.basic': 'Create users where you create keys: choose “Basic-auth user”.',
   'apiAuth.proofHint.hmac':
     'Callers sign method, path and time with the secret of their key. The key must be one that signs.',
-  'apiAuth.type.keyless': 'No authentication',
-  'apiAuth.type.authToken': 'API key',
-  'apiAuth.type.oauth': 'OAuth',
-  'apiAuth.type.jwt': 'JWT',
-  'apiAuth.type.basic': 'Basic authentication',
-  'apiAuth.type.hmac': 'Request signature',
-  'apiAuth.type.mutualTLS': 'Client certificate',
   'apiAuth.new.keyless': 'No authentication',
   'apiAuth.new.authToken': 'API key',
   'apiAuth.new.oauth': 'OAuth 2.0: the gateway issues tokens',

@@ -1,16 +1,5 @@
 /** Names and explanations of an API's cache, resilience, events and modules. */
 export const API_RESILIENCE = {
-  'apis.section.resilience': 'Health and retries',
-  'apis.section.certificates': 'Upstream TLS',
-  'apis.section.cache': 'Response cache',
-  'apis.section.events': 'Events',
-  'apis.section.modules': 'Plugins',
-  'apis.sectionHint.resilience': 'What happens when upstream targets fail',
-  'apis.sectionHint.certificates': 'Client certificates and public key pinning',
-  'apis.sectionHint.cache': 'Store responses and serve them again',
-  'apis.sectionHint.events': 'Notifications about refused calls and failing targets',
-  'apis.sectionHint.modules': 'Your own code run on requests and responses',
-
   'apiSet.lookOnly': 'Read only. To change these settings you need write permission for APIs.',
 
   'apiSet.discovery': 'DNS service discovery',

@@ -15,7 +15,7 @@ import { SETTINGS } from './settings.ts'
 import { IDENTITY } from './single-sign-on.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
-/** The texts of everything behind the sign-in, by their names. They are in a separate file, loaded while the first page is drawn. */
+/** The texts of everything behind the sign-in, by their names: for types and tests. Pages load those of their own areas (`texts-by-area.ts`). */
 export const AREAS = {
   ...KEYS,
   ...CLIENTS,

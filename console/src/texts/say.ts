@@ -4,21 +4,15 @@ import { START } from './start.ts'
 
 export type TextName = keyof typeof SHELL | keyof typeof START | keyof typeof AREAS
 
-/** Every text of the console by its name; a translation is another record of the same names. */
+/**
+ * Module state: every loaded text of the console by its name; a translation is another record of the same names. Those of pages
+ * behind the sign-in come with the modules that name them (`texts-by-area.ts`).
+ */
 const texts: Partial<Record<TextName, string>> = { ...SHELL, ...START }
-let loading: Promise<void> | undefined
 
-/** Brings the texts of the pages behind the sign-in (`areas.ts`): their modules may say them from then on. */
-export function loadTexts(): Promise<void> {
-  loading ??= import('./areas.ts').then(
-    ({ AREAS }) => void Object.assign(texts, AREAS),
-    (error: unknown) => {
-      // Asked for again with the next page.
-      loading = undefined
-      throw error
-    },
-  )
-  return loading
+/** Adds the texts of an area. */
+export function addTexts(area: Readonly<Record<string, string>>): void {
+  Object.assign(texts, area)
 }
 
 /** The text of this name, with the values of its `{placeholders}`. */

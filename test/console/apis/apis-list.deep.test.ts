@@ -17,6 +17,7 @@ import {
   makeApi,
   makeMany,
   pasteOver,
+  pick,
   save,
   saved,
   startApis,
@@ -60,6 +61,7 @@ async function classic(world: ApisWorld): Promise<void> {
   await answers(world, 200, '/old/')
   const { api_definition: stored } = (await world.api('GET', `/api/apis/${id}`)).json as Record<string, object>
   const renamed = JSON.stringify({ ...stored, name: 'Written anew' }, null, 2)
+  await pick(page, 'View', 'Text')
   await pasteOver(page, page.getByRole('textbox', { name: 'Classic definition' }), renamed)
   await save(page)
   await saved(page)

@@ -91,6 +91,10 @@ async function makeFromScratch(world: ApisWorld, page: Page): Promise<string> {
 async function editBothWays(world: ApisWorld, page: Page, id: string): Promise<void> {
   const name = page.getByLabel(/^Name/)
   const editor = page.getByRole('textbox', { name: EDITOR })
+  await name.waitFor()
+  await inspect(page, 'api-form')
+  assert.equal(await editor.count(), 0)
+  await pick(page, 'View', 'Both')
   await editor.waitFor()
   await inspect(page, 'api-settings')
   await name.fill(LONG_NAME)

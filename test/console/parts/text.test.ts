@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { brokenAt } from '../../../console/src/parts/editors/json-fault.ts'
 import { lineDiff, sortedText } from '../../../console/src/parts/editors/line-diff.ts'
 import { jsonFault, lineOf, marksOf } from '../../../console/src/parts/editors/openapi-place.ts'
+import { AREAS } from '../../../console/src/texts/areas.ts'
+import { areasNamed, readAreas } from '../../../console/texts-by-area.ts'
+
+const TEXTS = join(import.meta.dirname, '../../../console/src/texts')
+const TEXT_FILES = new Map(readdirSync(TEXTS).map((file) => [file, readFileSync(join(TEXTS, file), 'utf8')]))
 
 const DOCUMENT = {
   a: [1, { 'b c': { d: 1 }, e: '}{"[' }],
@@ -98,4 +105,19 @@ test('texts of 20,000 lines that differ in all, and in two, are compared', () =>
 test('order of members makes no difference', () => {
   assert.equal(sortedText({ a: 1, b: { c: 2, d: [3] } }), sortedText({ b: { d: [3], c: 2 }, a: 1 }))
   assert.notEqual(sortedText([1, 2]), sortedText([2, 1]))
+})
+
+test('a module brings the files of all texts that it names, whole or by their beginning', () => {
+  const areas = readAreas()
+  for (const name of Object.keys(AREAS)) {
+    const [word = ''] = name.split('.')
+    for (const code of [`say('${name}')`, `say("${name}")`, `say(\`${word}.$\{part}\` as TextName)`]) {
+      const named = areasNamed(code, areas)
+      assert.ok(
+        named.some((file) => TEXT_FILES.get(file)!.includes(`'${name}':`)),
+        `${code}: ${named.join()}`,
+      )
+    }
+  }
+  assert.deepEqual(areasNamed('const keys = [1]; keys.length; say("part.save")', areas), [])
 })

@@ -17,7 +17,7 @@ export const AUTH_TYPES: readonly string[] = [
 
 /** The name of an authentication scheme. */
 export function authWord(type: string): string {
-  return AUTH_TYPES.includes(type) ? say(`apiAuth.type.${type}` as TextName) : type
+  return AUTH_TYPES.includes(type) ? say(`apis.authType.${type}` as TextName) : type
 }
 
 /** A listen path made of a name: `Pet Store` gives `/pet-store/`. */

@@ -57,7 +57,7 @@ export function Preview({ document }: { readonly document: Definition }) {
 
 function authOf(document: Definition): string {
   const place = [EXTENSION, 'server', 'authentication']
-  if (at(document, [...place, 'enabled']) !== true) return say('apiAuth.type.keyless')
+  if (at(document, [...place, 'enabled']) !== true) return say('apis.authType.keyless')
   const schemes = at(document, [...place, 'securitySchemes'])
   return Object.keys(typeof schemes === 'object' && schemes !== null ? schemes : {}).join(', ')
 }

@@ -1,7 +1,6 @@
-import { Accordion, Badge, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import type { Definition } from '../../../api/apis/apis.ts'
-import { count } from '../../../parts/display/when.tsx'
 import { type Flaw, faultsAt, isBelow } from '../../../parts/editors/openapi-place.ts'
 import { LiveFields } from '../../../parts/forms/live-fields.tsx'
 import type { FormValues } from '../../../parts/forms/record-form.tsx'
@@ -19,54 +18,46 @@ interface Props {
 }
 
 /** The gateway settings of each operation of the document. */
-export function Operations({ binding, readOnly, flaws }: Props) {
+export default function Operations({ binding, readOnly, flaws }: Props) {
   const operations = useMemo(() => operationsOf(binding.definition), [binding.definition])
   const [part, setPart] = useState('')
   const [chosen, setChosen] = useState<string>()
   const shown = operations.filter(({ method, path, id }) => `${method} ${path} ${id}`.toLowerCase().includes(part))
   const operation = operations.find(({ key }) => key === chosen)
   return (
-    <Accordion.Item value="operations">
-      <Accordion.Control>
-        <Text fw={600}>{say('apis.section.operations', { count: count(operations.length) })}</Text>
-        <Text size="xs" c="dimmed">
-          {say('apis.sectionHint.operations')}
-        </Text>
-      </Accordion.Control>
-      <Accordion.Panel>
-        <Stack gap="sm">
-          {operations.length > 8 && (
-            <TextInput
-              type="search"
-              aria-label={say('apis.findOperation')}
-              placeholder={say('apis.findOperation')}
-              value={part}
-              onChange={(event) => setPart(event.currentTarget.value.toLowerCase())}
-            />
-          )}
-          <DataTable
-            label={say('apis.operations')}
-            columns={columnsOf(setChosen, flaws)}
-            rows={shown}
-            rowKey={({ key }) => key}
-            drawAll={60}
-            empty={
-              <Text size="sm" c="dimmed">
-                {say('apis.noOperations')}
-              </Text>
-            }
+    <>
+      <Stack gap="sm">
+        {operations.length > 8 && (
+          <TextInput
+            type="search"
+            aria-label={say('apis.findOperation')}
+            placeholder={say('apis.findOperation')}
+            value={part}
+            onChange={(event) => setPart(event.currentTarget.value.toLowerCase())}
           />
-        </Stack>
-        <Modal
-          opened={operation !== undefined}
-          onClose={() => setChosen(undefined)}
-          title={operation === undefined ? '' : `${operation.method} ${operation.path}`}
-          size="lg"
-        >
-          {operation !== undefined && <OperationForm {...{ binding, readOnly, flaws, operation }} />}
-        </Modal>
-      </Accordion.Panel>
-    </Accordion.Item>
+        )}
+        <DataTable
+          label={say('apis.operations')}
+          columns={columnsOf(setChosen, flaws)}
+          rows={shown}
+          rowKey={({ key }) => key}
+          drawAll={60}
+          empty={
+            <Text size="sm" c="dimmed">
+              {say('apis.noOperations')}
+            </Text>
+          }
+        />
+      </Stack>
+      <Modal
+        opened={operation !== undefined}
+        onClose={() => setChosen(undefined)}
+        title={operation === undefined ? '' : `${operation.method} ${operation.path}`}
+        size="lg"
+      >
+        {operation !== undefined && <OperationForm {...{ binding, readOnly, flaws, operation }} />}
+      </Modal>
+    </>
   )
 }
 

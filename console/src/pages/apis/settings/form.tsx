@@ -1,20 +1,24 @@
-import { Accordion, Alert, Stack, Text } from '@mantine/core'
+import { Accordion, Alert, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { TriangleAlertIcon } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
 import type { ApiView } from '../../../api/apis/apis.ts'
 import { EDGES_KEY, readEdges } from '../../../api/platform/nodes.ts'
+import { count } from '../../../parts/display/when.tsx'
 import { type Flaw, faultsAt, isBelow } from '../../../parts/editors/openapi-place.ts'
 import { LiveFields } from '../../../parts/forms/live-fields.tsx'
-import type { Field, Heading } from '../../../parts/forms/record-form.tsx'
+import type { Field, FormValues, Heading } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 import { EXTENSION } from '../editor/tree.ts'
 import type { DefinitionEditor } from '../editor/use-definition-editor.tsx'
-import { Operations } from '../operations/operations.tsx'
+import { operationsOf } from '../openapi/openapi-operations.ts'
 import { ENTRY_KINDS } from './entry-kinds.ts'
-import { partField } from './parts.tsx'
 import { placesOf, SECTIONS, type Section, valuesOf, withValues } from './sections.ts'
-import { fieldOf, headingOf, settingsIn } from './setting.ts'
+import { fieldOf, headingOf, isShown, type SettingPart, settingsIn } from './setting.ts'
+
+/** Lists and tables are loaded with the first section that has some and is opened. */
+const FormPiece = lazy(() => import('./parts.tsx'))
+const Operations = lazy(() => import('../operations/operations.tsx'))
 
 interface Props {
   readonly api: ApiView
@@ -55,14 +59,46 @@ export function SettingsForm({ api, editor, mayWrite }: Props) {
                 {say(`apis.sectionHint.${section.name}`)}
               </Text>
             </Accordion.Control>
-            <Accordion.Panel>
+            <OpenedPanel isOpen={open.includes(section.name)}>
               <SectionFields {...{ api, editor, readOnly, section }} />
-            </Accordion.Panel>
+            </OpenedPanel>
           </Accordion.Item>
         ))}
-        {api.isOas && <Operations binding={binding} flaws={flaws} readOnly={readOnly} />}
+        {api.isOas && (
+          <Accordion.Item value={OPERATIONS}>
+            <OperationsControl binding={binding} />
+            <OpenedPanel isOpen={open.includes(OPERATIONS)}>
+              <Operations binding={binding} flaws={flaws} readOnly={readOnly} />
+            </OpenedPanel>
+          </Accordion.Item>
+        )}
       </Accordion>
     </Stack>
+  )
+}
+
+function OperationsControl({ binding }: Pick<DefinitionEditor, 'binding'>) {
+  const number = useMemo(() => operationsOf(binding.definition).length, [binding.definition])
+  return (
+    <Accordion.Control>
+      <Text fw={600}>{say('apis.section.operations', { count: count(number) })}</Text>
+      <Text size="xs" c="dimmed">
+        {say('apis.sectionHint.operations')}
+      </Text>
+    </Accordion.Control>
+  )
+}
+
+/** A panel that is drawn when it is first opened, and stays. */
+function OpenedPanel({ isOpen, children }: { readonly isOpen: boolean; readonly children: ReactNode }) {
+  const [wasOpen, setWasOpen] = useState(isOpen)
+  if (isOpen && !wasOpen) setWasOpen(true)
+  return (
+    <Accordion.Panel>
+      {wasOpen && (
+        <Suspense fallback={<Loader size="sm" role="status" aria-label={say('part.loading')} />}>{children}</Suspense>
+      )}
+    </Accordion.Panel>
   )
 }
 
@@ -86,7 +122,7 @@ function SectionFields(props: Omit<Props, 'mayWrite'> & { readonly readOnly: boo
   const settings = settingsIn(section.entries, isOas)
   const fields = section.entries.flatMap((entry): readonly (Field | Heading)[] => {
     if ('above' in entry) return [headingOf(entry)]
-    if ('part' in entry) return [partField(entry, { api, editor })]
+    if ('part' in entry) return [partField(entry, api, editor)]
     if (!settings.includes(entry)) return []
     const field = fieldOf(entry)
     if (field.name !== 'tags') return [field]
@@ -101,4 +137,12 @@ function SectionFields(props: Omit<Props, 'mayWrite'> & { readonly readOnly: boo
       readOnly={readOnly}
     />
   )
+}
+
+function partField({ part, when }: SettingPart, api: ApiView, editor: DefinitionEditor): Field {
+  return {
+    ...{ kind: 'part', name: part, label: part },
+    ...(when !== undefined && { when: (all: FormValues) => isShown(when, all) }),
+    draw: (_form, readOnly) => <FormPiece {...{ part, api, editor, readOnly }} />,
+  }
 }

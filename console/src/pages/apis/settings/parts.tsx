@@ -13,31 +13,21 @@ import { certificateName } from '../../certificates/names.ts'
 import type { DefinitionEditor } from '../editor/use-definition-editor.tsx'
 import { ENTRY_KINDS } from './entry-kinds.ts'
 import { EntryList } from './entry-list.tsx'
-import { isShown, type SettingPart } from './setting.ts'
+import type { SettingPart } from './setting.ts'
 
-interface Props {
+interface Drawn {
   readonly api: ApiView
   readonly editor: DefinitionEditor
+  readonly readOnly: boolean
 }
 
 /** A part of the form that is more than a field. */
-export function partField({ part, when }: SettingPart, props: Props): Field {
-  return {
-    ...{ kind: 'part', name: part, label: part },
-    ...(when !== undefined && { when: (all: FormValues) => isShown(when, all) }),
-    draw: (_form, readOnly) => {
-      const given = { ...props, readOnly }
-      if (part === 'purge') return <Purge {...given} />
-      if (part === 'shown') return <ShownCertificates {...given} />
-      if (part === 'modules') return <Modules {...given} />
-      if (part === 'handlers') return <Handlers {...given} />
-      return <Entries {...given} part={part} />
-    },
-  }
-}
-
-interface Drawn extends Props {
-  readonly readOnly: boolean
+export default function FormPiece({ part, ...given }: Drawn & Pick<SettingPart, 'part'>) {
+  if (part === 'purge') return <Purge {...given} />
+  if (part === 'shown') return <ShownCertificates {...given} />
+  if (part === 'modules') return <Modules {...given} />
+  if (part === 'handlers') return <Handlers {...given} />
+  return <Entries {...given} part={part} />
 }
 
 function Entries({

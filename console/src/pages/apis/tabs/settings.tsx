@@ -1,5 +1,4 @@
 import { Box, Grid, SegmentedControl, Stack } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { useAddress } from '../../../app/address.ts'
@@ -10,15 +9,13 @@ import { SaveBar } from '../editor/save-bar.tsx'
 import { useDefinitionEditor } from '../editor/use-definition-editor.tsx'
 import { SettingsForm } from '../settings/form.tsx'
 
-const ABSENT = { view: '' } as const
+const ABSENT = { view: 'form' } as const
 
-/** Settings of an API as a form beside their text; each follows the other. */
+/** Settings of an API as a form, as text, or both; each follows the other. The editor of the text is large: it is loaded when it is opened. */
 export default function SettingsTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const editor = useDefinitionEditor(api)
-  const isWide = useMediaQuery('(min-width: 75em)', true)
-  const [{ view }, setAddress] = useAddress(ABSENT)
-  const shown = view === '' ? (isWide ? 'both' : 'form') : view
+  const [{ view: shown }, setAddress] = useAddress(ABSENT)
   return (
     <Stack gap="md">
       {editor.dialog}
