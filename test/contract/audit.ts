@@ -184,6 +184,43 @@ export function auditSuite(adapters: readonly Adapter[]): void {
       assert.equal(actions(scanned), 'b e d a')
     })
 
+    test(`${name}: the entries that wrote a document are found by it, with everything else that is asked`, async (t) => {
+      const store = await open(t)
+      const [a, b] = [newDocumentId(), newDocumentId()]
+      const hash = hashKey('key')
+      const key = Buffer.from(hash).toString('hex')
+      const row: SessionInput = { body: { n: 1 }, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
+      const write = (action: string, changes: readonly Change[], more: Partial<AuditEntry> = {}) =>
+        store.documents.commit(changes, entry({ action, ...more }))
+      await write('a', [put(a, { api_id: 'a' })])
+      await write('b', [put(b, { api_id: 'b' })], { at: 2000 })
+      await write('both', [put(a, { api_id: 'a', n: 2 }), put(b, { api_id: 'b', n: 2 }), put(a, { api_id: 'a', n: 3 })])
+      await write('key', [{ op: 'putSession', hash, row }], { orgId: 'p' })
+      await write('gone', [{ op: 'delete', kind: 'api', id: a }], { actor: 'user:2', at: 3000 })
+      await store.documents.note(entry({ action: 'note' }))
+      const find = async (kind: string, ids: readonly string[], more: AuditQuery = {}) => {
+        const query: AuditQuery = { ...more, wrote: { kind, ids } }
+        const found = actions(await all(store, query))
+        const scanned: AuditRow[] = []
+        for await (const batch of store.audit.scan(query)) scanned.push(...batch)
+        assert.equal(actions(scanned), found)
+        const { ids: listed, total } = await store.audit.listIds({ ...query, limit: 10 })
+        assert.deepEqual([listed, total], [scanned.map(({ id }) => id), scanned.length])
+        return found
+      }
+      assert.equal(await find('api', [a]), 'gone both a')
+      assert.equal(await find('api', [b]), 'b both')
+      assert.equal(await find('api', [a, b, a]), 'gone b both a')
+      assert.equal(await find('session', [key]), 'key')
+      assert.equal(await find('policy', [a]), '')
+      assert.equal(await find('api', []), '')
+      assert.equal(await find('api', ['\0', '"', 'x']), '')
+      assert.equal(await find('api', [a], { user: 'user:1', to: 3000, orgId: 'o' }), 'both a')
+      assert.equal(await find('session', [key], { orgId: 'o' }), '')
+      const page = await store.audit.list({ wrote: { kind: 'api', ids: [a] }, offset: 1, limit: 1 })
+      assert.deepEqual([actions(page.rows), page.total], ['both', 3])
+    })
+
     test(`${name}: what an entry wrote can be undone until something changed it, and that is named`, async (t) => {
       const store = await open(t)
       const [a, b] = [newDocumentId(), newDocumentId()]

@@ -15,6 +15,7 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { guarantorBody } from '../single-sign-on/person.ts'
 import { guarantorFor } from '../single-sign-on/profile-rights.ts'
+import { ASKED_KINDS } from './documents-named.ts'
 import { auditQueryOf } from './query.ts'
 import { csvOf, fullRecordOf, RecordShape, recordOf } from './record.ts'
 import { checkUndoRights } from './undo-rights.ts'
@@ -29,6 +30,11 @@ const QUERY = {
   method: text,
   status: Type.Integer({ minimum: 0, maximum: 999 }),
   url: text,
+  kind: Type.Enum([...ASKED_KINDS], { description: 'Only entries that changed a document of this kind. Needs `id`.' }),
+  id: Type.String({
+    description:
+      'Only entries that changed this document: its storage id, or while it is there the id that calls name it by. Keys and tokens are named by their hash. Needs `kind`.',
+  }),
   from_date: text,
   to_date: text,
   download: Type.Boolean(),
@@ -66,7 +72,7 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List audit log entries; with download=true all of them as a file',
       query: QUERY,
-      keysIn: ['url'],
+      keysIn: ['url', 'id'],
       // Many generators have no type for "a page or a list": the list is a file to be saved.
       answers: { 200: Type.Union([Page, Type.Array(RecordShape), text], describedAs(Page)) },
       textType: 'text/csv',
@@ -97,7 +103,7 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
 
 async function page(parts: DashboardParts, call: Call): Promise<Answer> {
   const { audit } = parts.store
-  const query = auditQueryOf(call)
+  const query = await auditQueryOf(parts, call)
   const asked = pageOf(call)
   if (asked === 'all') return streamed(withheldBatches(parts, call, audit.scan(query)), LIST)
   const { ids, total } = await audit.listIds({ ...query, ...asked })
@@ -114,8 +120,8 @@ async function page(parts: DashboardParts, call: Call): Promise<Answer> {
   return pageAnswer(records, total, asked, { name: LIST.name, shape: (record) => record })
 }
 
-function download(parts: DashboardParts, call: Call): Answer {
-  const rows = withheldBatches(parts, call, parts.store.audit.scan(auditQueryOf(call)))
+async function download(parts: DashboardParts, call: Call): Promise<Answer> {
+  const rows = withheldBatches(parts, call, parts.store.audit.scan(await auditQueryOf(parts, call)))
   const csv = call.query('type') === 'csv'
   const name = `audit_logs.${csv ? 'csv' : 'json'}`
   return {

@@ -95,7 +95,7 @@ export class MemoryAudit implements Audit {
 
   private matching(query: AuditQuery): Held[] {
     const wanted = prepareAuditQuery(query)
-    const found = this.rows.filter(({ entry }) => matches(entry, wanted))
+    const found = this.rows.filter(({ entry, changes }) => matches(entry, wanted) && wrote(changes, wanted))
     return found.sort((a, b) => b.entry.at - a.entry.at || b.number - a.number)
   }
 
@@ -126,6 +126,10 @@ function matches(entry: PreparedAudit, wanted: PreparedAuditQuery): boolean {
     entry.at >= wanted.from &&
     entry.at < wanted.to
   )
+}
+
+function wrote(changes: readonly AuditedChange[], { wrote }: PreparedAuditQuery): boolean {
+  return wrote === undefined || changes.some(({ kind, id }) => kind === wrote.kind && wrote.ids.includes(id))
 }
 
 function toRow({ number, revision, entry, changes }: Held): AuditRow {

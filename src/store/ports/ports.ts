@@ -115,6 +115,8 @@ export interface AuditQuery {
   readonly from?: Millis
   /** Exclusive. */
   readonly to?: Millis
+  /** Entries of commits that wrote one of these documents; of sessions (`AUDITED_SESSION`) the ids are hashes in hex. */
+  readonly wrote?: { readonly kind: string; readonly ids: readonly string[] }
 }
 
 /** Whether what an audit row wrote is still what the store holds. */

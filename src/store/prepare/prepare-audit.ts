@@ -34,6 +34,7 @@ export interface PreparedAuditQuery {
   readonly path: string | undefined
   readonly from: Millis
   readonly to: Millis
+  readonly wrote: AuditQuery['wrote']
 }
 
 /** The most characters of bodies that are kept of one commit. */
@@ -73,6 +74,7 @@ export function prepareAuditQuery(query: AuditQuery): PreparedAuditQuery {
     path: path === '' ? undefined : path,
     from: query.from === undefined ? 0 : wholeNumber(query.from),
     to: query.to === undefined ? Number.MAX_SAFE_INTEGER : wholeNumber(query.to),
+    wrote: query.wrote && { kind: wellFormed(query.wrote.kind), ids: query.wrote.ids.map(wellFormed) },
   }
 }
 

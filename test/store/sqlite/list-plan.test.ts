@@ -248,6 +248,22 @@ test('sets of sessions are read by value, or singly if few, never a whole index 
   assert.match(plan(db, dueNumbersSql(1)).join(), /^SEARCH session USING COVERING INDEX session_by_evict_at/)
 })
 
+test('the entries about a document are found by an index of documents, each row by its number', (t) => {
+  const db = emptyStore(t)
+  const wrote = { kind: 'api', ids: ['a', 'b'] }
+  for (const query of [{ wrote }, { wrote, orgId: 'o', from: 1, user: 'x' }]) {
+    const found = auditPlan(prepareAuditQuery(query))
+    for (const sql of [auditCountSql(found), auditPageSql(found, 0, 10)]) {
+      const lines = plan(db, sql)
+      assert.match(lines[0]!, /^SEARCH audit USING INTEGER PRIMARY KEY \(rowid=\?\)/, sql.text)
+      assert.ok(
+        lines.some((line) => /^SEARCH c USING COVERING INDEX audit_change_by_document/.test(line)),
+        lines.join(),
+      )
+    }
+  }
+})
+
 test('a search of the audit reads one index and no row', (t) => {
   const db = emptyStore(t)
   const queries = [

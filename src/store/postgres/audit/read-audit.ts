@@ -128,7 +128,7 @@ async function entryStateOf(tx: Tx, row: AuditRow, { kind, id, after }: AuditCha
 }
 
 function auditPlan(query: PreparedAuditQuery): Sql {
-  const { orgId, action, method, ip, status, user, path, from, to } = query
+  const { orgId, action, method, ip, status, user, path, from, to, wrote } = query
   const cell = (text: string | undefined) => (text === undefined ? undefined : toCell(text))
   const tests: [test: (place: string) => string, value: unknown][] = [
     [(place) => `org_id = ${place}`, cell(orgId)],
@@ -140,12 +140,19 @@ function auditPlan(query: PreparedAuditQuery): Sql {
     [(place) => `status = ${place}`, status],
     [(place) => `strpos(who, ${place}) > 0`, cell(user)],
     [(place) => `strpos(path, ${place}) > 0`, cell(path)],
+    [ofDocuments, wrote && [wrote.kind, ...wrote.ids].map(toCell)],
   ]
   const given = tests.filter(([, value]) => value !== undefined)
   return {
     text: ['TRUE', ...given.map(([test], i) => test(`$${i + 1}`))].join(' AND '),
     values: given.map(([, value]) => value),
   }
+}
+
+/** Rows of the commits that wrote documents, given as a list: their kind, then their ids. */
+function ofDocuments(place: string): string {
+  const list = `${place}::text[]`
+  return `number IN (SELECT audit FROM audit_change WHERE kind = (${list})[1] AND id = ANY((${list})[2:]))`
 }
 
 /** Newest first. */

@@ -149,10 +149,15 @@ function toRow(row: Record<string, unknown>, changes: readonly AuditChange[]): A
   }
 }
 
+/** Rows of the commits that wrote documents, given as a list in JSON: their kind, then their ids. */
+const OF_DOCUMENTS = `row IN (SELECT c.audit FROM json_each(?1) AS wanted CROSS JOIN audit_change AS c INDEXED BY audit_change_by_document
+  WHERE wanted.key > 0 AND c.kind = json_extract(?1, '$[0]') AND c.id = wanted.value)`
+
 /** Where the rows that match come from. */
 export function auditPlan(query: PreparedAuditQuery): AuditPlan {
-  const { orgId, action, method, ip, status, user, path, from, to } = query
+  const { orgId, action, method, ip, status, user, path, from, to, wrote } = query
   const tests: [test: string, value: SQLInputValue | undefined][] = [
+    [OF_DOCUMENTS, wrote && JSON.stringify([wrote.kind, ...wrote.ids])],
     ['org_id = ?', orgId],
     ['at >= ?', from || undefined],
     ['at < ?', to === Number.MAX_SAFE_INTEGER ? undefined : to],
@@ -164,13 +169,19 @@ export function auditPlan(query: PreparedAuditQuery): AuditPlan {
     ['instr(path, ?) > 0', path],
   ]
   const given = tests.filter((test): test is [string, SQLInputValue] => test[1] !== undefined)
+  const values = given.map(([, value]) => value)
+  // The documents name the rows, which are few: none is looked for.
+  if (wrote !== undefined) {
+    const rows = `audit NOT INDEXED WHERE ${given.map(([test]) => test).join(' AND ')}`
+    return { from: rows, ordered: rows, values, plain: false }
+  }
   const plain = given.every(([test]) => /^(org_id|at) /.test(test))
   const byTime = orgId === undefined ? 'audit_by_at' : 'audit_by_org'
   const where = ['TRUE', ...given.map(([test]) => test)].join(' AND ')
   return {
     from: `audit INDEXED BY ${plain ? byTime : 'audit_search'} WHERE ${where}`,
     ordered: `audit INDEXED BY ${orgId === undefined || plain ? byTime : 'audit_search'} WHERE ${where}`,
-    values: given.map(([, value]) => value),
+    values,
     plain,
   }
 }
