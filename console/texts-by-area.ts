@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Plugin } from 'vite'
 
 const TEXTS = join(import.meta.dirname, 'src', 'texts')
-/** No areas: `say.ts` loads the first two itself, the others hold no texts or only gather those of all areas. */
-const NO_AREAS: readonly string[] = ['shell.ts', 'start.ts', 'say.ts', 'areas.ts', 'grants.ts']
+/** Files of the folder that are no areas: the first two are there from the start, the others hold no texts, or gather them. */
+const NO_AREAS: readonly string[] = ['shell.ts', 'start.ts', 'say.ts', 'loaded-texts.ts', 'areas.ts', 'grants.ts']
 const ID = 'area-texts:'
 
 /** Files of texts by the first word of their names: `apis` of `apis.name`. */
@@ -37,11 +37,11 @@ export function textsByArea(): Plugin {
     load(id) {
       if (!id.startsWith(`\0${ID}`)) return undefined
       const file = join(TEXTS, id.slice(ID.length + 1))
-      const say = join(TEXTS, 'say.ts')
+      const loaded = join(TEXTS, 'loaded-texts.ts')
       return [
         `import * as area from ${JSON.stringify(file)}`,
-        `import { addTexts } from ${JSON.stringify(say)}`,
-        'for (const texts of Object.values(area)) addTexts(texts)',
+        `import { LOADED } from ${JSON.stringify(loaded)}`,
+        'Object.assign(LOADED, ...Object.values(area))',
       ].join('\n')
     },
     transform(code, id) {

@@ -26,7 +26,7 @@ const NAMED: Readonly<Record<string, StorageIds>> = {
   },
 }
 
-/** What the installation writes about itself, which is no object of an organisation. */
+/** Kinds that the installation writes about itself: no objects of an organisation. */
 const OF_INSTALLATION: readonly string[] = ['tombstone', 'installation', 'order', 'node', 'addresses']
 
 /** Kinds of documents whose entries can be asked for. */

@@ -42,7 +42,7 @@ for (const { kind, make, change, remove } of NOUNS)
     }
   })
 
-test('the entries about a key, an API, a policy and a client are found by the ids that calls name them by', async (t) => {
+test('entries about a document are found by the id that calls name it by', async (t) => {
   const w = await openUndoWorld(t)
   const { parts, orgId, sent, store } = w
   await w.api('orders')
