@@ -108,6 +108,11 @@ export function commandSections(): string[] {
   return [
     'In a clone: `bin/gatehouse`, or after the first start `npx gatehouse`. Without a command it runs `all`. Settings: [all](../generated/config.md).',
     'Completion of commands, options and settings: `bin/gatehouse completion bash` or `zsh` prints the script.',
+    `## Exit statuses\n\n${tableOf(
+      ['command', '0', '1', '2'],
+      COMMANDS.map(({ name, exits }) => [`\`${name}\``, ...[0, 1, 2].map((status) => exits[status] ?? '')]),
+    )}`,
+    'A command line that is wrong ends with 1, but for commands whose row has 2 for it; one that names no command ends with 2. What is refused is named line by line: on standard error where nothing was done, in the report of `import` and `validate`.',
     ...sections,
   ]
 }

@@ -70,3 +70,12 @@ test('a restore says that it reads no pipe', async () => {
   const { status, err } = await run('restore', '-')
   assert.deepEqual([status, err], [1, 'gatehouse: restore reads a file, not standard input: save the backup first'])
 })
+
+test('a wrong command line ends with a status that the help of the command lists', async () => {
+  for (const { name, exits } of COMMANDS) {
+    const { status } = await runLine([name, '--nonsense'], {}, COMMANDS)
+    assert.ok(status === 1 || status === 2, name)
+    assert.ok(Object.hasOwn(exits, status), `${name}: ${status}`)
+    if (status === 2) assert.equal(exits[2], 'the command line is wrong', name)
+  }
+})

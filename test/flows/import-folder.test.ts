@@ -107,7 +107,7 @@ test("a folder of the other product's tool is imported, with one line for each t
     runLine(['import', ...where, '--definitions', folder, ...more], {}, [importCommand(readIncumbent)])
   const planned = await take()
   const lines = planned.out.split('\n')
-  assert.deepEqual([planned.status, planned.err], [2, ''], planned.out)
+  assert.deepEqual([planned.status, planned.err], [1, ''], planned.out)
   for (const [file, words] of REFUSED) {
     const named = lines.filter((line) => line.startsWith(`! ${file}: `))
     assert.equal(named.length, 1, `${file}\n${planned.out}`)
@@ -123,7 +123,8 @@ test("a folder of the other product's tool is imported, with one line for each t
   ])
     assert.ok(lines.includes(line), `${line}\n\n${planned.out}`)
   const done = await take('--yes')
-  assert.equal(done.status, 0, done.err)
+  assert.equal(done.status, 1, done.err)
+  assert.match(done.out, new RegExp(`Done, but for ${REFUSED.length} refused\\.$`))
   // Served: its upstream is not there.
   assert.equal((await world.gateway.call('/books/')).status, 502)
   assert.equal((await world.ask('GET', '/api/portal/policies/gold')).name, 'Gold')
@@ -205,7 +206,7 @@ test('an import takes body templates in files into definitions, from below one f
   assert.match(planned.out, /^! outside\.json: the template \.\.\/outside\.tmpl is not in the folder of --templates/m)
   assert.match(planned.out, /^! none\.json: the template middleware\/none\.tmpl cannot be read \(ENOENT\)/m)
   assert.match(planned.out, /^ {4}the template middleware\/hello\.tmpl is now within it$/m)
-  assert.equal((await take('--templates', ran, '--yes')).status, 0)
+  assert.equal((await take('--templates', ran, '--yes')).status, 1)
   const stored = async (path: string) => JSON.stringify(await world.ask('GET', path))
   const base64 = Buffer.from(template).toString('base64')
   for (const path of ['/api/apis/c', '/api/apis/absolute', '/api/apis/oas/o']) {

@@ -14,7 +14,7 @@ export function completionCommand(others: readonly Command[]): Command {
       ['completion bash > ~/.local/share/bash-completion/completions/gatehouse', 'for bash, from the next shell on'],
       ['completion zsh > ~/.zfunc/_gatehouse', 'for zsh, where ~/.zfunc is in $fpath'],
     ],
-    exits: { 0: 'printed', 1: 'there is no script for this shell' },
+    exits: { 0: 'printed', 1: 'there is no script for this shell', 2: 'the command line is wrong' },
     run({ words: [shell = '', ...more], print }) {
       if (!Object.hasOwn(SHELLS, shell) || more.length > 0)
         throw fault('option_invalid', 'usage: bin/gatehouse completion bash|zsh')

@@ -15,7 +15,11 @@ export const SETTINGS_COMMAND: Command = {
     ['settings', 'all settings'],
     ['settings gateway.listen_port gateway.tls', 'the port for traffic and all of TLS'],
   ],
-  exits: { 0: 'listed', 1: 'the settings are not valid, or a word is in no name' },
+  exits: {
+    0: 'listed',
+    1: 'the settings are not valid, or a word is in no name',
+    2: 'the command line is wrong',
+  },
   run({ env, file, cwd, words, print }) {
     const loaded = loadConfig({ env, file, cwd })
     const all = explainSettings(loaded)

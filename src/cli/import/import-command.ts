@@ -10,7 +10,7 @@ const HELP = `  -d, --dashboard URL      the dashboard to import into; else SVC_
   --path-matching HOW      where paths of rules and rights match there: contains (default), begins, ends or whole, by its settings of prefix and suffix matching
   --raw-keys               the names in its key space are the keys themselves; else their form tells
   --redirect-separator C   what parts several addresses in one redirect_uri there
-  -y, --yes                does it; without, only the report, and status 2 when there is something to do
+  -y, --yes                does it; without, only the report
   --json                   for programs`
 
 /** `gatehouse import`. `read`: how its Redis is read. */
@@ -37,9 +37,9 @@ export function importCommand(read: ReadEntries): Command {
       ['import --definitions ./apps --policies ./policies.json --yes', 'imports it'],
     ],
     exits: {
-      0: 'done, or nothing to do',
-      1: 'failed, refused, or not served by a node, with the reason',
-      2: 'without --yes: there is something to do',
+      0: 'done, or nothing to do, and nothing refused',
+      1: 'failed; or something is refused, in the report or while --yes writes, or not served by a node. What is not refused is imported all the same',
+      2: 'without --yes: there is something to do, and nothing refused',
     },
     run: async (context) => (await import('./run-import.ts')).runImport(context, read),
   }

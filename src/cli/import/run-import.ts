@@ -26,13 +26,15 @@ import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts
 import { type KeysRead, type KnownIds, knownRights, readKeys } from './read-keys.ts'
 import { type ImportReport, nameOf, reportJson, reportLines } from './report.ts'
 
-/** The exit status of a report that lists changes. */
+/** The exit status where the report or the dashboard refuses something, or a node does not serve what was written. */
+const REFUSED = 1
+/** The exit status of a report that lists changes and refuses nothing. */
 const TO_DO = 2
 const NO_KEYS: KeySpace = { sessions: new Map(), used: new Map(), clients: [], refreshTokens: 0 }
 
 /**
  * Takes over what another product has, through the dashboard's API alone; what is there already stays as it is. Without `--yes` only
- * the report, and status 2 when there is something to take.
+ * the report, and status 2 when there is something to take. Status 1 has precedence, so that scripts see that something was refused.
  */
 export async function runImport(context: CommandContext, read: ReadEntries): Promise<number> {
   const { options, env, print } = context
@@ -54,10 +56,11 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
   const isDone = options.yes === true && order.length > 0
   if (!quiet) for (const line of reportLines(report)) print(line)
   else if (!isDone) print(reportJson(report, false))
-  if (order.length === 0) return 0
+  const hasRefusals = report.refused.length > 0
+  if (order.length === 0) return hasRefusals ? REFUSED : 0
   if (!isDone) {
     if (!quiet) print('Nothing was changed: --yes does it.')
-    return TO_DO
+    return hasRefusals ? REFUSED : TO_DO
   }
   const onDone = (step: MoveStep) => void (quiet || print(`took ${nameOf(step)}`))
   const failed: ImportState['refused'] = []
@@ -69,8 +72,9 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
   const unserved = await unservedLines(place, order.flat())
   if (quiet) print(reportJson({ ...report, refused: [...report.refused, ...failed] }, true, unserved))
   else for (const line of unserved) print(`! ${line}`)
-  if (!quiet) print(failed.length === 0 ? 'Done.' : `Done, but for ${failed.length} that the dashboard refused.`)
-  return failed.length === 0 && unserved.length === 0 ? 0 : 1
+  const missing = report.refused.length + failed.length
+  if (!quiet) print(missing === 0 ? 'Done.' : `Done, but for ${missing} refused.`)
+  return missing === 0 && unserved.length === 0 ? 0 : REFUSED
 }
 
 /** How rules match in what is imported. @throws Fault `option_invalid` */
