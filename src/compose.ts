@@ -247,7 +247,10 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
     secretSources: secretSources(loaded, path),
     backupCells: ground.backups?.cells,
     serving: serving.dashboardServes,
-    settled: async (revision) => serving.gateway?.settled(revision),
+    settled: async ({ revision, id }) => {
+      await serving.gateway?.settled(revision)
+      return id === undefined ? [] : ((await serving.gateway?.flawsOf(id)) ?? [])
+    },
     tryRequest: async (trial) => {
       if (serving.gateway !== undefined) return serving.gateway.tryRequest(trial)
       throw roles.gateway
@@ -298,7 +301,11 @@ async function openGateway(
     dashboardDrops,
   })
   closers.push(() => gateway.stop())
-  return { ...gateway, settled: (revision) => gateway.live.settled(revision) }
+  return {
+    ...gateway,
+    settled: (revision) => gateway.live.settled(revision),
+    flawsOf: async (id) => gateway.nodeFlaws(id),
+  }
 }
 
 /** The settings with one thread for the gateway where the system cannot have several at one port. */

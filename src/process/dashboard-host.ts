@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { ExplainedSetting } from '../config/explain.ts'
 import type { Config } from '../config/schema.ts'
+import type { Flaw } from '../model/apis/definition/tree.ts'
 import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { Log } from '../model/logs/log.ts'
 import type { SealKey } from '../model/secrets/secret.ts'
@@ -9,11 +10,17 @@ import type { SecretSources } from './live-secrets.ts'
 import type { OpenedStore, StoreThreadData } from './open-store.ts'
 import { type SupervisedThread, superviseThread } from './supervise-thread.ts'
 
+/** The revision that the dashboard waits for at the gateway, and the storage id of an API whose flaws it asks for then. */
+export interface SettledQuestion {
+  readonly revision: number
+  readonly id?: string
+}
+
 /** The data that the dashboard's thread is started with. */
 export interface DashboardThreadData {
   readonly config: Config
   readonly store: StoreThreadData
-  /** Asks the gateway's thread for a revision to be served. */
+  /** Asks the gateway's thread for a revision to be served (`SettledQuestion`). */
   readonly settled: MessagePort
   /** Asks the gateway's thread to try a request. */
   readonly trials: MessagePort
@@ -34,7 +41,7 @@ export interface DashboardHostOptions extends Omit<DashboardThreadData, 'store' 
   /** A cell that is 1 while it listens. */
   readonly serving: Int32Array
   readonly store: Pick<OpenedStore, 'seed'>
-  readonly settled: (revision: number) => Promise<void>
+  readonly settled: (question: SettledQuestion) => Promise<readonly Flaw[]>
   readonly tryRequest: (trial: TrialRequest) => Promise<Trial>
   readonly log: Log
 }

@@ -4,6 +4,7 @@ import { dashboardServices } from '../dashboard/server/compose-services.ts'
 import type { DashboardInputs } from '../dashboard/server/parts.ts'
 import { type Dashboard, startDashboard } from '../dashboard/server/server.ts'
 import { fault, toFault } from '../errors/fault.ts'
+import type { Flaw } from '../model/apis/definition/tree.ts'
 import { TRIAL_WITHIN_MS, type Trial, type TrialRequest } from '../model/apis/definition/trial.ts'
 import { DroppedConnections } from '../model/nodes/descriptors.ts'
 import { BackupStatus } from '../model/nodes/health.ts'
@@ -16,7 +17,7 @@ import { SERVED_WITHIN_MS } from '../runtime/bounded-wait.ts'
 import { KeyedMutex } from '../runtime/keyed-mutex.ts'
 import { measuredStore } from '../store/measured/measured-store.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
-import type { DashboardThreadData } from './dashboard-host.ts'
+import type { DashboardThreadData, SettledQuestion } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
 import { LiveSecrets } from './live-secrets.ts'
 import { openLog } from './log.ts'
@@ -33,6 +34,8 @@ if (port === null) throw new Error('the dashboard thread is started by the serve
 /** Longest wait for the gateway's thread, beyond the time that what it is asked for may take. */
 const BEYOND_MS = 10_000
 const BEHIND: AnswerBound = { withinMs: BEYOND_MS, late: () => fault('gateway_behind') }
+
+const NOTHING = () => {}
 
 const tell = (news: DashboardMessage) => port.postMessage(news)
 try {
@@ -71,7 +74,7 @@ async function run(seed: DashboardThreadData): Promise<Pick<Dashboard, 'port' | 
     )
     const { documents, tokens, counters } = store
     const trials = new ThreadClient<TrialRequest, Trial>(seed.trials)
-    const settled = new ThreadClient<number, void>(seed.settled)
+    const settled = new ThreadClient<SettledQuestion, readonly Flaw[]>(seed.settled)
     const home = config.dashboard.home_dir || seed.path
     const inputs: DashboardInputs = {
       ...{ store, documents, tokens, counters, config, log, sealKey, version, settings },
@@ -85,7 +88,8 @@ async function run(seed: DashboardThreadData): Promise<Pick<Dashboard, 'port' | 
       adminDocument: async () => (await import('../gateway/admin-openapi/admin-openapi.ts')).adminDocumentOf(version),
       defaultOrg: defaultOrg.id,
       // The write is done whatever becomes of the wait for it.
-      settled: (revision) => settled.ask(revision, BEHIND).catch(() => {}),
+      settled: (revision) => settled.ask({ revision }, BEHIND).then(NOTHING, NOTHING),
+      nodeFlaws: (revision, id) => settled.ask({ revision, id }, BEHIND).catch(() => []),
       tryRequest: (trial) => trials.ask(trial, { ...BEHIND, withinMs: TRIAL_WITHIN_MS + BEYOND_MS }),
       passwordRules: readPasswordRules(join(home, 'schemas', 'basic_auth.json')),
       userPasswordRules: readPasswordRules(join(home, 'schemas', 'password.json')),

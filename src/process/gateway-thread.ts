@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts'
 import { toFault } from '../errors/fault.ts'
 import { type Gateway, startGateway } from '../gateway/server/gateway.ts'
 import type { GatewayPeers, PeerQuestion } from '../gateway/server/gateway-peers.ts'
+import type { Flaw } from '../model/apis/definition/tree.ts'
 import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { MetricTable } from '../model/metrics/metric-registry.ts'
 import { DroppedConnections } from '../model/nodes/descriptors.ts'
@@ -45,15 +46,19 @@ export interface GatewayThreadData {
 }
 
 /** A question to one gateway thread. */
-export type GatewayQuestion = Exclude<PeerQuestion, { sort: 'metrics' }> | { readonly sort: 'metrics' } | TryQuestion
+export type GatewayQuestion =
+  | Exclude<PeerQuestion, { sort: 'metrics' }>
+  | { readonly sort: 'metrics' }
+  | { readonly sort: 'flaws'; readonly id: string }
+  | TryQuestion
 
 interface TryQuestion {
   readonly sort: 'try'
   readonly trial: TrialRequest
 }
 
-/** Of `metrics` the numbers, of `try` what came of it. */
-export type GatewayAnswer = readonly MetricTable[] | Trial | undefined
+/** Of `metrics` the numbers, of `flaws` those of an API, of `try` what came of it. */
+export type GatewayAnswer = readonly MetricTable[] | readonly Flaw[] | Trial | undefined
 
 const port = parentPort
 if (port === null) throw new Error('a gateway thread is started by the server, not by hand')
@@ -145,6 +150,8 @@ async function answer(gateway: Gateway, question: GatewayQuestion): Promise<Gate
       return undefined
     case 'metrics':
       return gateway.metricTables()
+    case 'flaws':
+      return gateway.nodeFlaws(question.id)
     default:
       return gateway.tryRequest(question.trial)
   }

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
 import type { Gateway } from '../gateway/server/gateway.ts'
 import type { PeerQuestion } from '../gateway/server/gateway-peers.ts'
+import type { Flaw } from '../model/apis/definition/tree.ts'
 import type { Trial } from '../model/apis/definition/trial.ts'
 import type { LineSink, Log } from '../model/logs/log.ts'
 import {
@@ -27,6 +28,8 @@ export interface ServedGateway
   extends Pick<Gateway, 'port' | 'controlPort' | 'tlsPort' | 'ready' | 'tryRequest' | 'drain' | 'stop'> {
   /** Resolves when what was committed under this revision is served. */
   settled(revision: number): Promise<void>
+  /** As `nodeFlaws` of a gateway; of several threads, which have the same settings, the first that serves answers. */
+  flawsOf(id: string): Promise<readonly Flaw[]>
 }
 
 export interface GatewayThreadsOptions
@@ -121,6 +124,11 @@ export class GatewayThreads implements ServedGateway {
 
   async settled(revision: number): Promise<void> {
     await this.#askAll({ sort: 'settled', revision })
+  }
+
+  async flawsOf(id: string): Promise<readonly Flaw[]> {
+    const client = this.#up[0]?.client
+    return client === undefined ? [] : ((await client.ask({ sort: 'flaws', id })) as readonly Flaw[])
   }
 
   async tryRequest(trial: Parameters<Gateway['tryRequest']>[0]): Promise<Trial> {

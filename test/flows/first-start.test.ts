@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { newSecret } from '../../src/model/secrets/secret.ts'
 import { call } from '../worlds/base/client.ts'
-import { rights } from '../worlds/base/definitions.ts'
+import { classic, rights } from '../worlds/base/definitions.ts'
 import { eventually } from '../worlds/base/eventually.ts'
 import { type Product, startProduct } from '../worlds/flows/product.ts'
 import { freePort } from '../worlds/servers/free-port.ts'
@@ -99,6 +99,14 @@ test('the first start gives a link and an organisation for the samples, once', a
   assert.deepEqual([me.status, me.body.org_id, me.body.email_address], [200, orgId, 'ada@example.test'])
   const again = { token, organisation: 'B', email: 'b@example.test', password: 'correct horse battery' }
   assert.equal((await json(first.dashboardPort, 'POST', '/api/bootstrap', {}, again)).status, 403)
+  // The thread of the dashboard asks that of the gateway what it made of a saved API.
+  const custom_middleware = { driver: 'typescript', pre: [{ name: 'act', path: 'm.ts' }] }
+  const api_definition = classic('m', '/m/', 'http://127.0.0.1:1/', { custom_middleware })
+  const saved = await json(first.dashboardPort, 'POST', '/api/apis', headers, { api_definition })
+  assert.match(
+    JSON.stringify(saved.body.Warnings),
+    /is stored, but not served: it calls modules: set gateway\.modules\.path/,
+  )
   // Documents that were created before the organisation belong to it and work as before.
   const passed = await first.call('/protected/hello', { authorization: String(early.key) })
   assert.equal(passed.status, 200, passed.text)

@@ -9,7 +9,7 @@ import type { Flaw } from '../../model/apis/definition/tree.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
-import { type ApiDraft, publishApi, removeApi } from '../../publish/apis/apis.ts'
+import { type ApiDraft, type PublishedApi, publishApi, removeApi } from '../../publish/apis/apis.ts'
 import { inTurns, ownTurn } from '../../runtime/turns.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkForeignVersionsUnchanged } from '../access/co-owned.ts'
@@ -19,6 +19,7 @@ import { type Answer, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { OkStatus, OutcomeText, WARNINGS_TEXT, Warning } from '../routes/envelope.ts'
 import { storageId } from '../routes/text-forms.ts'
+import { flawsAtGateway } from '../server/await-gateway.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
 import { newApiMetadata } from './api-metadata.ts'
@@ -104,7 +105,7 @@ export async function createStoredApi(
   })
   return ok('API created', made.id, {
     ID: made.document.api_id,
-    ...(await warningsIn(parts, call, made.document, [...warnings, ...(made.unchecked ?? [])])),
+    ...(await warningsIn(parts, call, made, warnings)),
   })
 }
 
@@ -125,8 +126,8 @@ export async function updateStoredApi(
   await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(change.metadata), stored.body)
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
   checkForeignVersionsUnchanged(call.visibility, stored.body, body)
-  const { document, unchecked } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
-  return ok(message, null, await warningsIn(parts, call, document, unchecked))
+  const saved = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
+  return ok(message, null, await warningsIn(parts, call, saved))
 }
 
 /** With ownership the id of a deleted API stays with its last owners: what is based on it would be its next one's. @throws Fault `id_taken` (409) */
@@ -134,8 +135,9 @@ function checkIdWasNotOfOthers({ visibility }: Call, apiId: string): void {
   if (!visibility.anyApi([apiId])) throw fault('id_taken', `API ${apiId}`)
 }
 
-async function warningsIn(parts: DashboardParts, call: Call, document: ApiDocument, flaws: readonly Flaw[] = []) {
-  return inTurns(warningsMember(document, 'Warnings', flaws, sentWord(parts, call.bytes())))
+async function warningsIn(parts: DashboardParts, call: Call, saved: PublishedApi, notes: readonly Flaw[] = []) {
+  const flaws = [...notes, ...(saved.unchecked ?? []), ...(await flawsAtGateway(parts, saved))]
+  return inTurns(warningsMember(saved.document, 'Warnings', flaws, sentWord(parts, call.bytes())))
 }
 
 /** Deletes the API that the path names, and its versions with `purge=true`. @throws Fault `not_owner` (401) */

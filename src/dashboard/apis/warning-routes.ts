@@ -9,6 +9,7 @@ import { bare } from '../routes/answer.ts'
 import { described } from '../routes/described.ts'
 import { Warning } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
+import { flawsAtGateway } from '../server/await-gateway.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiOf, notReadable } from './store-api.ts'
 
@@ -44,13 +45,16 @@ export function warningRoutes(parts: DashboardParts): Route[] {
         const before = known.get(id)
         const document = documentOf(stored.body)
         const missing = await certificateFlaws(parts.documents, document)
-        const certificates = missing.map(({ at, reason }) => ({ path: toWords(at), message: reason }))
-        if (before?.revision === revision) return bare({ warnings: [...before.warnings, ...certificates] })
+        const elsewhere = [...missing, ...(await flawsAtGateway(parts, { id, revision }))].map(({ at, reason }) => ({
+          path: toWords(at),
+          message: reason,
+        }))
+        if (before?.revision === revision) return bare({ warnings: [...before.warnings, ...elsewhere] })
         const { unchecked } = await inTurns(readingApi(document))
         const warnings = await inTurns(listingWarnings(document, unchecked))
         if (known.size >= MOST_KNOWN) known.clear()
         known.set(id, { revision, warnings })
-        return bare({ warnings: [...warnings, ...certificates] })
+        return bare({ warnings: [...warnings, ...elsewhere] })
       },
     },
   ]

@@ -1,5 +1,6 @@
 import type { ExplainedSetting } from '../../config/explain.ts'
 import type { Config } from '../../config/schema.ts'
+import type { Flaw } from '../../model/apis/definition/tree.ts'
 import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
@@ -28,6 +29,11 @@ export interface DashboardInputs extends SecretParts {
   readonly settings: readonly ExplainedSetting[]
   /** Resolves once the gateway of this process serves what was committed under the revision (decision 8); at once without one. */
   readonly settled: (revision: number) => Promise<void>
+  /**
+   * The flaws of the API under a storage id that the gateway of this process adds, once it serves what was committed under the revision;
+   * none where it is behind. Absent = there is no gateway.
+   */
+  readonly nodeFlaws?: (revision: number, id: string) => Promise<readonly Flaw[]>
   /** Longest wait for that, in milliseconds; absent = five seconds. */
   readonly settleWithinMs?: number
   /** The time that a public body may take besides the time for its bytes, in milliseconds; absent = five seconds. */

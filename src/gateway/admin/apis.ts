@@ -19,6 +19,7 @@ import type { VersionOf } from '../../publish/apis/api-versions.ts'
 import { findApi, publishApi, removeApi } from '../../publish/apis/apis.ts'
 import { versionLines } from '../../publish/apis/version-lines.ts'
 import { inTurns } from '../../runtime/turns.ts'
+import { nodeFlaws } from '../apis/node-flaws.ts'
 import { type AdminAnswer, changed, fieldText, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
@@ -108,7 +109,7 @@ export async function createFromRequest(
     ...(stored !== undefined && { apiId: stored.api_id }),
   })
   await waitUntilServed(parts, made.revision)
-  const flaws = [...notes, ...(made.unchecked ?? [])]
+  const flaws = [...notes, ...(made.unchecked ?? []), ...nodeFlaws(parts.catalogue, parts.config, made.id)]
   const warnings = await inTurns(warningsMember(made.document, 'warnings', flaws, request.word))
   return changed(made.document.api_id, 'added', warnings)
 }
@@ -140,9 +141,10 @@ export async function replaceFromRequest(
   request: AdminRequest,
   draft: { readonly format: ApiDocument['format']; readonly apiId: string; readonly definition: JsonObject },
 ): Promise<AdminAnswer> {
-  const { revision, document, unchecked } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
-  await waitUntilServed(parts, revision)
-  const warnings = await inTurns(warningsMember(document, 'warnings', unchecked, request.word))
+  const saved = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
+  await waitUntilServed(parts, saved.revision)
+  const flaws = [...(saved.unchecked ?? []), ...nodeFlaws(parts.catalogue, parts.config, saved.id)]
+  const warnings = await inTurns(warningsMember(saved.document, 'warnings', flaws, request.word))
   return changed(draft.apiId, 'modified', warnings)
 }
 

@@ -102,13 +102,12 @@ export class ApiCatalogue implements Territories {
 
   /** The state of each API on this node, in no particular order. */
   states(): ApiState[] {
-    return [...this.#entries.values()].map(({ apiId, name, state, reason, revision }) => ({
-      apiId,
-      name,
-      state,
-      reason,
-      revision,
-    }))
+    return [...this.#entries.values()].map(stateOf)
+  }
+
+  /** The API from a source, as far as this node got with it. */
+  entryOf(source: string): Pick<Entry, 'state' | 'reason' | 'api'> | undefined {
+    return this.#entries.get(source)
   }
 
   /** An API by its id, in any state: also one that is inactive or served elsewhere. */

@@ -3,6 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import type { FaultCode } from '../../errors/catalog.ts'
 import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
 import { sharedHosts } from '../../model/apis/definition/territory.ts'
+import type { Flaw } from '../../model/apis/definition/tree.ts'
 import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
 import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { LineSink, Log } from '../../model/logs/log.ts'
@@ -38,6 +39,7 @@ import { DefinitionTraces } from '../apis/definition-traces.ts'
 import { explainerOf, explainPartsOf, trustedProxiesOf } from '../apis/explainer.ts'
 import { definitionFiles } from '../apis/files.ts'
 import { LiveConfig } from '../apis/live.ts'
+import { nodeFlaws } from '../apis/node-flaws.ts'
 import { policyKey } from '../apis/snapshot.ts'
 import type { Users } from '../authentication/auth-parts.ts'
 import { AuthorityStore } from '../authentication/authorities.ts'
@@ -120,6 +122,8 @@ export interface Gateway {
   readonly calls: readonly Pick<AdminRoute, 'method' | 'path' | 'acts'>[]
   /** True when everything stored is loaded and nothing stops. */
   ready(): boolean
+  /** The flaws of the API under a storage id that this node adds to those of the definition by itself. */
+  nodeFlaws(id: string): readonly Flaw[]
   /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */
   tryRequest(trial: TrialRequest): Promise<Trial>
   /** Says by `/ready` and with each answer that this gateway ends, and keeps accepting for so long. Comes before `stop`. */
@@ -255,6 +259,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         ports.announceDrain()
         await setTimeout(delayMs)
       },
+      nodeFlaws: (id) => nodeFlaws(core.catalogue, config, id),
       tryRequest: (trial) => trials.send(trial),
       metricTables: () => metricTables(metrics),
       probed: (result) => core.upstreamCares.checkedElsewhere(result),

@@ -62,6 +62,12 @@ export function readWebhookTarget(text: string, { allowPrivate }: { readonly all
   return url
 }
 
+/** True for a URL whose host says by itself that it is in a private network; names are judged when they are resolved. */
+export function isPrivateTarget(url: string): boolean {
+  const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$|\.$/, '$1') : ''
+  return host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublicAddress(host))
+}
+
 /** Those of the addresses that may be connected to. @throws Fault `webhook_target_refused` (400) when none may */
 export function refusePrivate(addresses: readonly string[], allowPrivate: boolean): readonly string[] {
   const open = allowPrivate ? addresses : addresses.filter(isPublicAddress)

@@ -1,5 +1,6 @@
 import { PUBLIC_KEY_ALGORITHMS } from '../../model/authentication/jwt-key.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import type { GrantType } from '../../model/oauth-clients/grants.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { publicAnswer } from '../messages/answer.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
@@ -50,7 +51,7 @@ export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string, 
     issuer,
     ...(givesCodes(rules) && authorization(rules, issuer, isFixed)),
     token_endpoint: at('token'),
-    grant_types_supported: [...rules.grants],
+    grant_types_supported: [...rules.grants].filter((grant) => isServed(rules, grant)),
     ...clientAuth('token', methods),
     revocation_endpoint: at('revoke'),
     ...clientAuth('revocation', methods),
@@ -58,7 +59,7 @@ export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string, 
     ...clientAuth('introspection', confidential),
     ...(rules.accessTokenFormat === 'jwt' && { jwks_uri: at('jwks') }),
     ...(rules.scopes.size > 0 && { scopes_supported: [...rules.scopes].sort() }),
-    ...(rules.grants.has(DEVICE_GRANT) && { device_authorization_endpoint: at('device_authorization') }),
+    ...(isServed(rules, DEVICE_GRANT) && { device_authorization_endpoint: at('device_authorization') }),
     ...((rules.openRegistration || parts.config.gateway.oauth_registration_token !== '') && {
       registration_endpoint: at('register'),
     }),
@@ -66,6 +67,12 @@ export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string, 
     ...(rules.dpop !== 'off' && { dpop_signing_alg_values_supported: [...JWT_ALGORITHMS] }),
     ...(rules.mutualTls !== 'off' && { tls_client_certificate_bound_access_tokens: true }),
   }
+}
+
+/** False for a grant that another setting of the API leaves without its first step. */
+function isServed(rules: OAuthRules, grant: GrantType): boolean {
+  if (grant === 'authorization_code') return givesCodes(rules)
+  return rules.grants.has(grant) && (grant !== DEVICE_GRANT || rules.loginRedirect !== '')
 }
 
 function givesCodes({ grants, responseTypes }: OAuthRules): boolean {

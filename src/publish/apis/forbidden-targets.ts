@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { definitionFault } from '../../model/apis/check/validate.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION, extensionOf, flagOf, objectOf, objectsOf, textOf } from '../../model/apis/definition/members.ts'
@@ -6,7 +5,7 @@ import type { Flaw, TreePath } from '../../model/apis/definition/tree.ts'
 import { readKeyAddress } from '../../model/authentication/jwt-key.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { readSocketUrl } from '../../model/network/socket-url.ts'
-import { isPublicAddress } from '../../model/webhooks/hook.ts'
+import { isPrivateTarget } from '../../model/webhooks/hook.ts'
 
 const UNLISTED = 'is a Unix socket that gateway.upstream_sockets does not list'
 
@@ -123,12 +122,6 @@ function flawsOfSets(source: string, at: TreePath, sets: readonly JsonObject[], 
   return [single, ...listed]
     .filter(({ url }) => isPrivateTarget(url))
     .map((each) => ({ at: each.at, reason: PRIVATE_TARGET }))
-}
-
-/** True for a URL whose host says by itself that it is in a private network; names are judged when they are resolved. */
-export function isPrivateTarget(url: string): boolean {
-  const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$|\.$/, '$1') : ''
-  return host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublicAddress(host))
 }
 
 /**

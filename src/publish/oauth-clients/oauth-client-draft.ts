@@ -10,7 +10,8 @@ import type { ClientFields } from '../../model/oauth-clients/oauth-client-fields
 import { hasRightsOn } from '../../model/oauth-clients/oauth-registration.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import { isPrivateTarget, PRIVATE_TARGET } from '../apis/forbidden-targets.ts'
+import { isPrivateTarget } from '../../model/webhooks/hook.ts'
+import { PRIVATE_TARGET } from '../apis/forbidden-targets.ts'
 import { findPolicy, policyIdsIn } from '../policies/policy-ids.ts'
 import { type ClientApi, type ClientParts, clientApiOf, policyIn } from './oauth-client-parts.ts'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { JsonObject } from '../../../src/model/json/json.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
 import { call } from '../../worlds/base/client.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
@@ -36,6 +37,18 @@ test('a gateway of two threads is one gateway', { skip }, async (t) => {
       assert.equal((await world.svc(2, 'DELETE', `/svc/apis/more-${i}`)).status, 200)
       assert.deepEqual(await statuses(world, `/more-${i}/`, ''), [404, 404])
     }
+  })
+
+  await t.test('a thread says why it does not serve an API that was saved', async () => {
+    const proxy = { listen_path: '/m/', target_url: world.upstream, strip_listen_path: true }
+    const custom_middleware = { driver: 'typescript', pre: [{ name: 'act', path: 'm.ts' }] }
+    const definition = { api_id: 'm', name: 'm', active: true, use_keyless: true, proxy, custom_middleware }
+    const made = await world.svc(1, 'POST', '/svc/apis', { ...definition, version_data: { not_versioned: true } })
+    assert.equal(made.status, 200, made.text)
+    assert.match(made.text, /not served: it calls modules/)
+    const id = String(((await world.svc(2, 'GET', '/svc/apis/m')).json as JsonObject).id)
+    assert.match(JSON.stringify(await world.gateway.flawsOf(id)), /not served: it calls modules/)
+    assert.equal((await world.svc(1, 'DELETE', '/svc/apis/m')).status, 200)
   })
 
   await t.test('rates and quotas are those of one, whatever thread a request comes to', async () => {

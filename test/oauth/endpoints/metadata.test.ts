@@ -163,6 +163,16 @@ test('what the API does not offer is not in the metadata', (t) => {
     assert.ok(!members.includes(name), name)
 })
 
+test('a grant without its login page, or without its response type, is not in the metadata', (t) => {
+  const world = makeWorld(t.after.bind(t))
+  const device = 'urn:ietf:params:oauth:grant-type:device_code'
+  const grants: OAuthRules['grants'] = new Set(['client_credentials', 'authorization_code', device])
+  const api = makeApi({ grants, loginRedirect: '', responseTypes: new Set() })
+  const document = metadataOf(world, api, ISSUER, true)
+  assert.deepEqual(document.grant_types_supported, ['client_credentials'])
+  assert.ok(!('device_authorization_endpoint' in document || 'authorization_endpoint' in document))
+})
+
 test('metadata and keys may be kept, unlike other answers', async (t) => {
   const world = makeWorld(t.after.bind(t))
   for (const answer of [await metadata(world, makeCall()), await jwks(world, makeCall())]) {

@@ -226,7 +226,11 @@ test('definitions that ask for what is not served are warned of, with the place'
     ],
     [(each) => Object.assign(oaOf(each), { flows: {} }), {}, [`${schemes}.flows`]],
     [(each) => Object.assign(oaOf(each), { flows: undefined }), {}, [`${schemes}.flows`]],
-    [(each) => Object.assign(oaOf(each), { flows: {} }), { deviceAuthorization: true }, []],
+    [
+      (each) => Object.assign(oaOf(each), { flows: {} }),
+      { deviceAuthorization: true, authLoginRedirect: 'https://login.example/' },
+      [],
+    ],
     [
       (each) => Object.assign(oaOf(each).flows!.clientCredentials!, { tokenUrl: 'https://id.example/token' }),
       {},

@@ -32,6 +32,10 @@ export async function gatewayWorld(t: TestContext, env: Record<string, string> =
       settled: async (revision) => {
         await gateway.gateway.live.settled(revision)
       },
+      nodeFlaws: async (revision, id) => {
+        await gateway.gateway.live.settled(revision)
+        return gateway.gateway.nodeFlaws(id)
+      },
       tryRequest: (trial) => gateway.gateway.tryRequest(trial),
     },
   })

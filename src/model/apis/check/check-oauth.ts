@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { GRANTS, type Grant, IMPLICIT } from '../../oauth-clients/grants.ts'
 import { oauthSchemeOf, operationsOf } from '../convert/convert-operations.ts'
+import type { ApiDocument } from '../definition/api.ts'
 import { EXTENSION, extensionOf, flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 import { type Flaw, member, type TreePath } from '../definition/tree.ts'
 import { ACCESS_TYPES, FLOWS, isScopeToken, RESPONSE_TYPES, scopesOfFlows } from '../read/oauth-members.ts'
@@ -68,7 +69,15 @@ export function classicOAuthWarnings(classic: JsonObject): Flaw[] {
     name === undefined ? types.includes(type) : flagOf(meta, name),
   )
   if (!isServing) flaws.push({ at, reason: NO_GRANT })
-  return flaws
+  const allows = (each: Grant) => (each.classic === undefined ? types.includes(each.type) : flagOf(meta, each.classic))
+  const idle = idleSettings({
+    held: meta,
+    notifications: objectOf(classic, 'notifications'),
+    allows,
+    format: 'classic',
+  })
+  const root = (path: TreePath) => (path[0] === 'notifications' ? path : ['oauth_meta', ...path])
+  return [...flaws, ...idle.map(({ at: path, reason }) => ({ at: root(path), reason }))]
 }
 
 /** The same of an OpenAPI document. */
@@ -93,6 +102,10 @@ export function oasOAuthWarnings(document: JsonObject): Flaw[] {
     const isServing = STARTING.some(({ flow, oas }) => (flow === undefined ? flagOf(held, oas!) : isThere(flow.name)))
     if (!isServing) flaws.push({ at: atFlows, reason: NO_GRANT })
     for (const { flow } of FLOWS) flaws.push(...addressFlaws(objectOf(flows, flow), [...atFlows, flow]))
+    const allows = ({ flow, oas }: Grant) => (flow === undefined ? flagOf(held, oas!) : isThere(flow.name))
+    const atScheme = [EXTENSION, 'server', 'authentication', 'securitySchemes', scheme]
+    const idle = idleSettings({ held, notifications: objectOf(held, 'notifications'), allows, format: 'oas' })
+    flaws.push(...idle.map(({ at, reason }) => ({ at: [...atScheme, ...at], reason })))
   }
   return flaws
 }
@@ -100,6 +113,79 @@ export function oasOAuthWarnings(document: JsonObject): Flaw[] {
 /** The grants that a first token can come from. */
 const STARTING = GRANTS.filter(({ isFollowing }) => !isFollowing)
 const NO_GRANT = 'allows no grant that is served: no client gets a token'
+
+/** The settings of an authorization server, and the grants that it allows. */
+interface ServerSettings {
+  readonly format: ApiDocument['format']
+  /** `oauth_meta`, or the settings of the scheme. */
+  readonly held: JsonObject
+  readonly notifications: JsonObject
+  readonly allows: (grant: Grant) => boolean
+}
+
+type Names = Readonly<Record<ApiDocument['format'], string>>
+
+const LOGIN_PAGE: Names = { classic: 'auth_login_redirect', oas: 'authLoginRedirect' }
+const DEVICE = GRANTS.find(({ oas }) => oas === 'deviceAuthorization')!
+const CODE = GRANTS.find(({ type }) => type === 'authorization_code')!
+const REFRESH = GRANTS.find(({ type }) => type === 'refresh_token')!
+const JWT_FORMAT: Names = { classic: 'access_token_format', oas: 'accessTokenFormat' }
+
+/** Settings that are for some grants alone. */
+const OF_GRANTS: readonly { readonly names: Names; readonly grants: readonly Grant[]; readonly words: string }[] = [
+  { names: LOGIN_PAGE, grants: [CODE, DEVICE], words: 'the authorization code or device grant' },
+  ...[
+    { classic: 'require_pkce', oas: 'requirePkce' },
+    { classic: 'require_pushed_authorization_requests', oas: 'requirePushedAuthorizationRequests' },
+    { classic: 'authorization_code_lifetime', oas: 'authorizationCodeLifetime' },
+  ].map((names) => ({ names, grants: [CODE], words: 'the authorization code grant' })),
+  ...[
+    { classic: 'refresh_token_lifetime', oas: 'refreshTokenLifetime' },
+    { classic: 'refresh_reuse_grace_seconds', oas: 'refreshReuseGraceSeconds' },
+  ].map((names) => ({ names, grants: [REFRESH], words: 'the refresh token grant' })),
+]
+
+/** Settings that are for tokens of one format. */
+const OF_JWT: readonly Names[] = [
+  { classic: 'access_token_type', oas: 'accessTokenType' },
+  { classic: 'access_token_signing_algorithm', oas: 'accessTokenSigningAlgorithm' },
+]
+
+const NOTIFY_URL: Names = { classic: 'oauth_on_keychange_url', oas: 'onKeyChangeUrl' }
+const NOTIFY_SECRET: Names = { classic: 'shared_secret', oas: 'sharedSecret' }
+const RESPONSES: Names = { classic: 'allowed_authorize_types', oas: 'allowedAuthorizeTypes' }
+
+/** Settings that wait for another one, below the settings of the server. */
+function idleSettings({ format, held, notifications, allows }: ServerSettings): Flaw[] {
+  const nameOf = (names: Names) => names[format]
+  const flaws: Flaw[] = []
+  const loginPage = nameOf(LOGIN_PAGE)
+  if (allows(DEVICE) && textOf(held, loginPage) === '')
+    flaws.push({
+      at: [format === 'oas' ? DEVICE.oas! : DEVICE.classic!],
+      reason: `is not served without ${JSON.stringify(loginPage)}: people enter the code of the device on that page`,
+    })
+  // Without any grant that is one thing to say, and said elsewhere.
+  for (const { names, grants, words } of STARTING.some(allows) ? OF_GRANTS : [])
+    if (!isEmpty(held[nameOf(names)]) && !grants.some(allows))
+      flaws.push({ at: [nameOf(names)], reason: `has no effect without ${words}` })
+  const responses = held[nameOf(RESPONSES)]
+  if (allows(CODE) && Array.isArray(responses) && !responses.includes('code'))
+    flaws.push({ at: [nameOf(RESPONSES)], reason: 'lacks "code": every authorization request is refused' })
+  if (textOf(held, nameOf(JWT_FORMAT)) !== 'jwt')
+    for (const names of OF_JWT)
+      if (!isEmpty(held[nameOf(names)]))
+        flaws.push({
+          at: [nameOf(names)],
+          reason: `has no effect without ${JSON.stringify(nameOf(JWT_FORMAT))}: "jwt"`,
+        })
+  if (!isEmpty(notifications[nameOf(NOTIFY_SECRET)]) && isEmpty(notifications[nameOf(NOTIFY_URL)]))
+    flaws.push({
+      at: ['notifications', nameOf(NOTIFY_SECRET)],
+      reason: `has no effect without ${JSON.stringify(nameOf(NOTIFY_URL))}`,
+    })
+  return flaws
+}
 
 /** The addresses of a flow, and the ends of those that are served. */
 const ENDPOINTS = {

@@ -28,6 +28,7 @@ import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
 import { memberWarnings } from './member-warnings.ts'
 import { opennessWarnings } from './openness.ts'
 import { unruledPath } from './path-flaws.ts'
+import { unmetNeeds } from './unmet-needs.ts'
 import { hostFieldFlaws } from './written-fields.ts'
 
 /** Two switches of which one turns off what the other turns on, and which of them counts. */
@@ -269,6 +270,7 @@ export function* findingWarnings(document: Pick<ApiDocument, 'format' | 'definit
     () => memberWarnings({ format, definition }),
     () => cacheWarnings({ format, definition }),
     () => contradictionWarnings({ format, definition }),
+    () => unmetNeeds(format, definition),
     () => largeIntegerWarnings(definition),
   ]
   const own =
