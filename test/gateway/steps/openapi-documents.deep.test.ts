@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { checkMocks, generatedMocks } from '../../worlds/gateway/generated-mocks.ts'
 import { checkSecurity, generatedSecurity } from '../../worlds/gateway/generated-security.ts'
+import { judgeByTheBook, unevaluatedDocuments } from '../../worlds/gateway/unevaluated-documents.ts'
 import { checkDocument, generatedDocuments, type Verdicts } from '../../worlds/gateway/openapi-documents.ts'
 
 test('bodies are judged as an independent validator judges them, for many documents', async (t) => {
@@ -15,6 +16,17 @@ test('bodies are judged as an independent validator judges them, for many docume
     { numRuns: 300 },
   )
   t.diagnostic(JSON.stringify(verdicts))
+  assert.ok(verdicts.fits > 1000 && verdicts.refused > 1000, JSON.stringify(verdicts))
+})
+
+test('members and items that nothing judges are those of the specification, in any nesting', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const verdicts: Verdicts = { fits: 0, refused: 0, disputed: 0 }
+  await fc.assert(
+    fc.asyncProperty(unevaluatedDocuments, (made) => checkDocument(gate, made, verdicts, judgeByTheBook)),
+    { numRuns: 300 },
+  )
   assert.ok(verdicts.fits > 1000 && verdicts.refused > 1000, JSON.stringify(verdicts))
 })
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { checkMocks, generatedMocks } from '../../worlds/gateway/generated-mocks.ts'
 import { checkSecurity, generatedSecurity } from '../../worlds/gateway/generated-security.ts'
+import { judgeByTheBook, unevaluatedDocuments } from '../../worlds/gateway/unevaluated-documents.ts'
 import { checkDocument, generatedDocuments, type Verdicts } from '../../worlds/gateway/openapi-documents.ts'
 
 test('bodies are judged, mocked and guarded as generated documents say', async (t) => {
@@ -15,6 +16,10 @@ test('bodies are judged, mocked and guarded as generated documents say', async (
     { numRuns: 7 },
   )
   assert.ok(verdicts.fits > 10 && verdicts.refused > 10, JSON.stringify(verdicts))
+  await fc.assert(
+    fc.asyncProperty(unevaluatedDocuments, (made) => checkDocument(gate, made, verdicts, judgeByTheBook)),
+    { numRuns: 5 },
+  )
   const made = { mocks: 0 }
   await fc.assert(
     fc.asyncProperty(generatedMocks, (generated) => checkMocks(gate, generated, made)),

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf } from '../definition/members.ts'
 import { type Flaw, getAt, setMember, type TreePath, toPointer } from '../definition/tree.ts'
-import { contentFault, type Holding, holdingOf } from './schema-keywords.ts'
+import { contentFault, type Holding, holdingOf, nameFault } from './schema-keywords.ts'
 import { SchemaNames } from './schema-names.ts'
 
 /** Most schemas that one description may lead to by references. */
@@ -50,6 +50,8 @@ interface Guard {
   readonly at: TreePath
   readonly leadsTo: Set<Target>
   loss: Loss
+  /** True once it is reported that `contains` judges all items for it. */
+  isNoted?: boolean
 }
 
 interface Scope {
@@ -91,6 +93,7 @@ export class PreparedSchemas {
     const reached = [...closureOf(root)]
     cutCircles(reached)
     if (reached.some(({ loss }) => loss !== 'none')) loosen(reached)
+    noteContains(reached)
     return { root, reached, unchecked: reached.flatMap(({ unchecked }) => unchecked) }
   }
 
@@ -128,11 +131,6 @@ export class PreparedSchemas {
     const guard = unevaluated ? guardOf(made, 'unevaluated', scope) : undefined
     const inner: Scope = { ...scope, base, readOnly, guards: guard ? [...scope.guards, guard] : scope.guards }
     for (const keyword of Object.keys(schema)) this.#keyword(made, schema, keyword, inner)
-    if ('contains' in made && 'unevaluatedItems' in made)
-      scope.target.unchecked.push({
-        at: [...scope.at, 'unevaluatedItems'],
-        reason: '"contains" beside it judges all items',
-      })
     if (Array.isArray(made.required)) made.required = made.required.filter((name) => !readOnly.has(String(name)))
     dropRest(made, schema)
     keepIfAlone(made)
@@ -173,7 +171,9 @@ export class PreparedSchemas {
     }
     if (Array.isArray(value)) {
       // A list of `items` is what drafts before 2020-12 had for `prefixItems`.
-      made[keyword === 'items' ? 'prefixItems' : keyword] = value.map((each, index) => read(each, String(index)))
+      const listed = value.map((each, index) => read(each, String(index)))
+      if (keyword === 'allOf') addParts(made, ...listed)
+      else made[keyword === 'items' ? 'prefixItems' : keyword] = listed
       if (keyword === 'items') {
         delete made.items
         if (schema.additionalItems !== undefined) made.items = this.#schema(schema.additionalItems, within)
@@ -183,7 +183,7 @@ export class PreparedSchemas {
     const members: JsonObject = {}
     for (const name of Object.keys(value as JsonObject)) {
       const inner = (value as JsonObject)[name]!
-      const why = keyword === 'patternProperties' ? contentFault('pattern', name) : undefined
+      const why = nameFault(name) ?? (keyword === 'patternProperties' ? contentFault('pattern', name) : undefined)
       if (why === undefined) setMember(members, name, read(inner, name))
       else leaveOut(scope, [keyword, name], why, 'annotation')
     }
@@ -200,7 +200,7 @@ export class PreparedSchemas {
     const to = this.#target(at, passed)
     // A second reference beside the first one.
     if (made.$ref === undefined) made.$ref = to.name
-    else made.allOf = [...(Array.isArray(made.allOf) ? made.allOf : []), { $ref: to.name }]
+    else addParts(made, { $ref: to.name })
     scope.target.leadsTo.add(to)
     for (const guard of scope.guards) guard.leadsTo.add(to)
     if (scope.inPlace) scope.target.inPlace.push({ to, holder: made, scope })
@@ -242,6 +242,10 @@ export class PreparedSchemas {
     if (typeof to === 'string') return false
     return this.#isReadOnly(getAt(this.#document, to) ?? null, this.#names.baseOf(to), depth + 1)
   }
+}
+
+function addParts(made: JsonObject, ...parts: Json[]): void {
+  made.allOf = [...(Array.isArray(made.allOf) ? made.allOf : []), ...parts]
 }
 
 /** Keywords whose schemas look at the value that their holder looks at. */
@@ -288,7 +292,7 @@ function cutCircles(targets: readonly Target[]): void {
         path.pop()
       } else if (states.get(edge.to) === 'open') {
         if (edge.holder.$ref === edge.to.name) delete edge.holder.$ref
-        else delete edge.holder.allOf
+        else edge.holder.allOf = (edge.holder.allOf as JsonObject[]).filter(({ $ref }) => $ref !== edge.to.name)
         step.target.inPlace.splice(--step.next, 1)
         leaveOut(edge.scope, ['$ref'], 'leads to itself without an end', 'annotation')
       } else if (!states.has(edge.to)) {
@@ -348,7 +352,7 @@ function takeOut({ holder, keyword }: Guard): boolean {
   if (keyword === 'oneOf') {
     // At least one of them still has to fit.
     const choice: JsonObject = { anyOf: holder.oneOf! }
-    holder.allOf = [...(Array.isArray(holder.allOf) ? holder.allOf : []), choice]
+    addParts(holder, choice)
   }
   for (const name of keyword === 'if' ? ['if', 'then', 'else'] : keyword === 'contains' ? CONTAINS : [keyword])
     delete holder[name]
@@ -357,19 +361,45 @@ function takeOut({ holder, keyword }: Guard): boolean {
 
 const CONTAINS = ['contains', 'minContains', 'maxContains']
 
+/** Reports each `unevaluatedItems` that judges nothing because a `contains` looks at the same list: the engine does not note which items it found. */
+function noteContains(targets: readonly Target[]): void {
+  const named = new Map(targets.map((target) => [target.name, target]))
+  for (const { guards, unchecked } of targets)
+    for (const guard of guards) {
+      if (guard.isNoted || !('unevaluatedItems' in guard.holder) || !hasContains(guard.holder, named, new Set())) continue
+      guard.isNoted = true
+      unchecked.push({ at: [...guard.at, 'unevaluatedItems'], reason: '"contains" beside it, or in it, judges all items' })
+    }
+}
+
+/** True where a schema, or one that looks at the same value for it, has the keyword. */
+function hasContains(schema: Json, named: ReadonlyMap<string, Target>, seen: Set<Json>): boolean {
+  if (!isObject(schema) || seen.has(schema)) return false
+  seen.add(schema)
+  if ('contains' in schema) return true
+  const to = typeof schema.$ref === 'string' ? named.get(schema.$ref)?.schema : undefined
+  if (to !== undefined && hasContains(to, named, seen)) return true
+  return Object.keys(schema).some((keyword) => {
+    if (keyword === 'not' || !IN_PLACE.has(keyword)) return false
+    const inner = schema[keyword]!
+    const parts = keyword === 'dependentSchemas' || Array.isArray(inner) ? Object.values(inner as object) : [inner]
+    return parts.some((part) => hasContains(part, named, seen))
+  })
+}
+
 /** Takes out what holds for all other members, where not all of the others are known. */
 function dropRest(made: JsonObject, schema: JsonObject): void {
   const size = (holder: JsonObject, name: string) => Object.keys(Object(holder[name])).length
-  if (['properties', 'patternProperties'].some((name) => size(made, name) < size(schema, name)))
-    delete made.additionalProperties
+  const named = (holder: JsonObject) => size(holder, 'properties') + size(holder, 'patternProperties')
+  if (named(made) < named(schema)) delete made.additionalProperties
   if (size(made, 'prefixItems') < size(schema, 'prefixItems')) delete made.items
 }
 
 /** An `if` without consequences refuses nothing, but judges members, for which the engine does not look at it. */
 function keepIfAlone(made: JsonObject): void {
-  const isTrue = (schema: Json | undefined) => schema === undefined || schema === true
-  if (made.if === undefined || !isTrue(made.then) || !isTrue(made.else)) return
-  made.allOf = [...(Array.isArray(made.allOf) ? made.allOf : []), { anyOf: [made.if, true] }]
+  const isOpen = (schema: Json = true) => schema === true || (isObject(schema) && Object.keys(schema).length === 0)
+  if (made.if === undefined || !isOpen(made.then) || !isOpen(made.else)) return
+  addParts(made, { anyOf: [made.if, true] })
   delete made.if
 }
 
@@ -393,8 +423,9 @@ function withoutFlags(schema: JsonObject): JsonObject {
 function withNull(made: JsonObject, { nullable }: JsonObject): JsonObject {
   if (nullable !== true) return made
   if (made.type !== undefined) {
-    const types = [made.type].flat() as Json[]
-    return { ...made, type: types.includes('null') ? types : [...types, 'null'] }
+    // The same object: what is taken out of it later is remembered by it.
+    made.type = [...new Set([made.type, 'null'].flat())]
+    return made
   }
   return Object.keys(made).length === 0 ? made : { anyOf: [{ type: 'null' }, made] }
 }

@@ -38,10 +38,7 @@ const KEYWORDS = new Map<string, readonly [Holding, Check]>([
   ...(['minContains', 'maxContains'] as const).map((name) => [name, ['value', count]] as const),
   ['uniqueItems', ['value', must('true or false', (value) => typeof value === 'boolean')]],
   ['required', ['value', texts]],
-  [
-    'dependentRequired',
-    ['value', must('an object of lists', (value) => isObject(value) && entries(value).every(isTexts))],
-  ],
+  ['dependentRequired', ['value', dependenciesFault]],
   ['pattern', ['value', patternFault]],
   ['format', ['value', text]],
   ...(['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const).map((name) => [name, ['list', choices]] as const),
@@ -53,10 +50,7 @@ const KEYWORDS = new Map<string, readonly [Holding, Check]>([
   ),
   ['items', ['schema', anything]],
   ...(['properties', 'patternProperties', 'dependentSchemas'] as const).map((name) => [name, ['map', map]] as const),
-  [
-    'dependencies',
-    ['value', must('an object of lists of names', (value) => isObject(value) && entries(value).every(isTexts))],
-  ],
+  ['dependencies', ['value', dependenciesFault]],
 ])
 
 /** The kind of content of a keyword; undefined for one that says nothing about a value. */
@@ -67,6 +61,18 @@ export function holdingOf(keyword: string): Holding | undefined {
 /** Why what a keyword holds cannot be used; undefined when it can. */
 export function contentFault(keyword: string, value: Json): string | undefined {
   return KEYWORDS.get(keyword)?.[1](value)
+}
+
+function dependenciesFault(value: Json): string | undefined {
+  if (!isObject(value) || !entries(value).every(isTexts)) return 'must be an object of lists of names'
+  return Object.keys(value)
+    .map(nameFault)
+    .find((fault) => fault !== undefined)
+}
+
+/** Why the engine cannot look at members of a name; only files have documents with it. */
+export function nameFault(name: string): string | undefined {
+  return name === '__proto__' ? 'names "__proto__", which is not checked' : undefined
 }
 
 function entries(value: Json): Json[] {

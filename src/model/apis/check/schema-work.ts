@@ -142,9 +142,14 @@ export function meter(engine: Ajv): void {
       const meter = meterOf(context)
       meter.keywords += codeCost(keyword, context.schema)
       emitCharge(context, keyword, meter)
-      if (BRANCHES.has(keyword)) nameJudged(context)
       if (keyword === 'if') judgeWhereItFits(context)
+      if (keyword === 'unevaluatedItems') countJudged(context)
+      const { items } = context.it
+      if (BRANCHES.has(keyword)) nameJudged(context)
       code(context, type)
+      // It looks at objects alone: where it does not run, its variable has no value.
+      if (keyword === 'dependentSchemas') context.it.items = items
+      if (keyword === 'contains' && context.it.opts.unevaluated) context.it.items = true
       emitJudged(context, meter)
     }
   }
@@ -176,14 +181,26 @@ function isBase64(text: string): boolean {
   return text.split(/[\n\r\u2028\u2029]/).some((line) => line.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(line))
 }
 
-const BRANCHES = new Set(['if', 'anyOf', 'oneOf', 'dependentSchemas'])
+/** Keywords whose schemas judge members and items for their holder, some of them only where they fit. */
+const BRANCHES = new Set(['if', 'anyOf', 'oneOf', 'dependentSchemas', '$ref', '$dynamicRef', '$recursiveRef'])
 
-/** Members judged so far become a variable before a branch: within one Ajv would make it, and forget them where the branch is not taken. */
+/**
+ * What is judged so far becomes variables of the holder before a branch. Ajv would take those of the first branch for it, whether that fits or
+ * not, keep them from one item of a list to the next, and write into those of the schema behind a reference.
+ */
 function nameJudged({ gen, it }: KeywordCxt): void {
   const { Name } = load('ajv') as typeof import('ajv')
   const { evaluatedPropsToName } = load('ajv/dist/compile/util.js') as typeof import('ajv/dist/compile/util.js')
-  if (it.opts.unevaluated && typeof it.props === 'object' && !(it.props instanceof Name))
-    it.props = evaluatedPropsToName(gen, it.props)
+  if (!it.opts.unevaluated) return
+  if (it.props !== true && !(it.props instanceof Name)) it.props = evaluatedPropsToName(gen, it.props)
+  if (it.items !== true && !(it.items instanceof Name)) it.items = gen.var('items', it.items ?? 0)
+}
+
+/** All items judged are as many as there are: Ajv compares the number with `true`. */
+function countJudged({ gen, it, data }: KeywordCxt): void {
+  const { _, Name } = load('ajv') as typeof import('ajv')
+  const { items } = it
+  if (items instanceof Name) it.items = gen.const('items', _`${items} === true ? ${data}.length : ${items}`)
 }
 
 /** Members that an `if` judges count as judged only where it fits; Ajv counts them in either case. */
