@@ -5,7 +5,7 @@ import { serveThread, ThreadClient } from './thread-rpc.ts'
 
 const MOST_REASON = 300
 
-export interface TaskThreadOptions {
+export interface TaskThreadOptions<Task = never> {
   /** Module of the thread; it calls `serveTasks`. */
   readonly module: URL
   readonly name: string
@@ -14,6 +14,8 @@ export interface TaskThreadOptions {
   readonly memoryMb: number
   /** Tasks that may wait for their turn, of all callers together. */
   readonly mostWaiting: number
+  /** True for a task that leaves so much garbage that its thread ends with it, before its result is used. */
+  readonly isLarge?: (task: Task) => boolean
 }
 
 /** The questions to the thread: whether its module is loaded, and tasks. */
@@ -27,8 +29,8 @@ interface Job<Task, Result> {
 
 interface Running<Task, Result> {
   readonly client: ThreadClient<TaskQuestion<Task>, Result>
-  /** Terminates the thread; its task fails with the reason. */
-  readonly end: (reason: string) => void
+  /** Terminates the thread; a task that it has fails with the reason. Settles when its memory is free. */
+  readonly end: (reason: string) => Promise<void>
 }
 
 /** An unused thread ends after this long. */
@@ -41,13 +43,13 @@ const START_WITHIN_MS = 60_000
  * memory. The next task gets a new thread. An idle thread does not keep the process. Callers take turns (`FairQueue`).
  */
 export class TaskThread<Task, Result> {
-  readonly #options: TaskThreadOptions
+  readonly #options: TaskThreadOptions<Task>
   readonly #waiting: FairQueue<Job<Task, Result>>
   #thread: Running<Task, Result> | undefined
   #isWorking = false
   #idle: NodeJS.Timeout | undefined
 
-  constructor(options: TaskThreadOptions) {
+  constructor(options: TaskThreadOptions<Task>) {
     this.#options = options
     this.#waiting = new FairQueue(options.mostWaiting)
   }
@@ -70,14 +72,16 @@ export class TaskThread<Task, Result> {
     clearTimeout(this.#idle)
     for (let job = this.#waiting.take(); job !== undefined; job = this.#waiting.take()) await this.#perform(job)
     this.#isWorking = false
-    this.#idle = setTimeout(() => this.#thread?.end('it is idle'), IDLE_MS).unref()
+    this.#idle = setTimeout(() => void this.#thread?.end('it is idle'), IDLE_MS).unref()
   }
 
   async #perform({ task, resolve, reject }: Job<Task, Result>): Promise<void> {
-    const { withinMs } = this.#options
+    const { withinMs, isLarge } = this.#options
     try {
       const thread = this.#thread ?? (await this.#start())
-      resolve(await ask(thread, { task }, withinMs, `it takes longer than ${withinMs / 1000} s`))
+      const result = await ask(thread, { task }, withinMs, `it takes longer than ${withinMs / 1000} s`)
+      if (isLarge?.(task)) await thread.end('its task is done')
+      resolve(result)
     } catch (error) {
       reject(new Error(toFault(error).message))
     }
@@ -96,16 +100,16 @@ export class TaskThread<Task, Result> {
     const client = new ThreadClient<TaskQuestion<Task>, Result>(worker)
     const thread: Running<Task, Result> = {
       client,
-      end: (reason) => {
+      end: async (reason) => {
         if (this.#thread === thread) this.#thread = undefined
         client.end(fault('internal', reason))
-        void worker.terminate()
+        await worker.terminate()
       },
     }
-    worker.on('error', (error: NodeJS.ErrnoException) =>
-      thread.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it is too large' : error.message),
-    )
-    worker.on('exit', () => thread.end('the thread ended'))
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      void thread.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it is too large' : error.message)
+    })
+    worker.on('exit', () => void thread.end('the thread ended'))
     this.#thread = thread
     await ask(thread, { ready: true }, START_WITHIN_MS, 'the thread does not start')
     return thread
@@ -120,7 +124,7 @@ function ask<Task, Result>(
   reason: string,
 ): Promise<Result> {
   const late = () => {
-    end(reason)
+    void end(reason)
     return fault('internal', reason)
   }
   return client.ask(question, { withinMs, late })

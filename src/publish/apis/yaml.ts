@@ -3,6 +3,7 @@ import { TaskThread } from '../../model/threads/task-thread.ts'
 import type { YamlTask } from './yaml-thread.ts'
 
 const MAX_BYTES = 16 << 20
+const LARGE_TEXT = 1 << 20
 const YAML_TYPE = /^(?:application|text)\/(?:[a-z0-9.+-]*\+)?(?:x-)?ya?ml\b/i
 
 /** True when a Content-Type says YAML (RFC 9512, and what was in use before). */
@@ -43,6 +44,8 @@ const SHARED = {
   module: new URL(import.meta.url.replace(/yaml\.([jt]s)$/, 'yaml-thread.$1')),
   withinMs: 20_000,
   mostWaiting: 50,
+  // A text of 13 MB leaves 100 MB, beside which a document would be checked.
+  isLarge: ({ text }: YamlTask) => text.length > LARGE_TEXT,
 }
 
 /** Module state: one thread bounds the CPU of the process, whichever part parses YAML. Its memory is enough for any text within the bounds. */

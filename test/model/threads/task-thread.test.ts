@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TaskThread } from '../../../src/model/threads/task-thread.ts'
 
-const threadOf = (withinMs: number, mostWaiting = 10) =>
+const threadOf = (withinMs: number, mostWaiting = 10, isLarge?: (task: string) => boolean) =>
   new TaskThread<string, string>({
     module: new URL('../../worlds/model/task-thread-module.ts', import.meta.url),
     name: 'test',
     withinMs,
     memoryMb: 32,
     mostWaiting,
+    ...(isLarge && { isLarge }),
   })
 
 test('tasks are done one after the other, and a refusal is that of its task alone', async () => {
@@ -40,6 +41,16 @@ test('a task that takes too much memory ends its thread, and the next one gets a
   const [ended, after] = await Promise.allSettled([thread.run('huge'), thread.run('b')])
   assert.match(ended?.status === 'rejected' ? ended.reason.message : '', /too large/)
   assert.deepEqual(after, { status: 'fulfilled', value: 'B' })
+})
+
+test('a large task ends its thread before its result is used, and small ones share theirs', async () => {
+  const thread = threadOf(60_000, 10, (task) => task === 'large')
+  const threads: string[] = []
+  for (const task of ['which', 'large', 'which', 'which']) threads.push(await thread.run(task))
+  const [first, done, second, third] = threads
+  assert.equal(done, 'LARGE')
+  assert.equal(second, third)
+  assert.notEqual(first, second)
 })
 
 test('callers take turns, and one of them never keeps another out', async () => {

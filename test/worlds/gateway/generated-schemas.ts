@@ -8,8 +8,8 @@ export type OpenApiVersion = (typeof VERSIONS)[number]
 
 const PLACES = ['A', 'B', 'C', 'A/properties/a', 'B/items', 'a.b~1c']
 const REFS = PLACES.map((place): JsonObject => ({ $ref: `#/components/schemas/${place}` }))
-/** Some are names that every JavaScript object has. */
-const NAMES = ['a', 'b', 'constructor', 'toString']
+/** One is a name that every JavaScript object has; of others the validator takes every object to have them. */
+const NAMES = ['a', 'b', 'constructor']
 
 const TEXTS = ['', 'a', 'ab', 'b', 'aab', 'B1', 'é', '𐐀', 'a b', 'a.json', '7']
 const FORMATTED = ['2024-02-29', '2023-02-29', '2024-02-29T10:00:00Z', '10:00:00Z', '192.0.2.1', '::1', 'u@a.example']

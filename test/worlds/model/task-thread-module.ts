@@ -1,3 +1,4 @@
+import { threadId } from 'node:worker_threads'
 import { serveTasks } from '../../../src/model/threads/task-thread.ts'
 
 const held: unknown[] = []
@@ -8,5 +9,6 @@ serveTasks<string>((task) => {
   if (task === 'exit') process.exit(1)
   if (task === 'refused') throw new Error('no')
   if (task === 'chatty') console.error('x'.repeat(100_000))
+  if (task === 'which') return String(threadId)
   return task.toUpperCase()
 })
