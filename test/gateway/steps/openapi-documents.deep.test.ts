@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { checkMocks, generatedMocks } from '../../worlds/gateway/generated-mocks.ts'
 import { checkSecurity, generatedSecurity } from '../../worlds/gateway/generated-security.ts'
-import { judgeByTheBook, unevaluatedDocuments } from '../../worlds/gateway/unevaluated-documents.ts'
 import { checkDocument, generatedDocuments, type Verdicts } from '../../worlds/gateway/openapi-documents.ts'
+import { judgeByTheBook, unevaluatedDocuments } from '../../worlds/gateway/unevaluated-documents.ts'
 
 test('bodies are judged as an independent validator judges them, for many documents', async (t) => {
   const gate = await startTestGateway()

@@ -186,6 +186,8 @@ test('empty lists, and members that no alternative judges, are judged by other k
       [{ c: 1 }, { a: 'x' }, { a: 1, c: 1 }],
     ],
     [{ oneOf: [{ additionalProperties: integer }, false], ...closed }, [{ x: 1, y: 1 }], [{ y: 'a' }]],
+    [{ items: { contains: integer } }, [[[1], ['a', 1]], []], [[[1], []], [[1], ['a']], [[]]]],
+    [{ additionalProperties: { contains: {} } }, [{ a: [1] }], [{ a: [1], b: [] }]],
   ]
   const { gate, warnings } = await open(
     t,

@@ -46,6 +46,9 @@ function evaluated(schema: Json, value: Json, components: Components): Found {
   const types = own('type')
   if (types !== undefined && ![types].flat().some((type) => isOf(value, type as string))) found.fits = false
   if (Object.hasOwn(schema, 'const') && JSON.stringify(own('const')) !== JSON.stringify(value)) found.fits = false
+  const choices = own('enum') as Json[] | undefined
+  if (choices !== undefined && !choices.some((each) => JSON.stringify(each) === JSON.stringify(value)))
+    found.fits = false
   if (Array.isArray(value)) judgeItems(found, own, value, components)
   else if (typeof value === 'object' && value !== null) judgeMembers(found, own, value, within, components)
   return found
@@ -73,6 +76,14 @@ function judgeItems(found: Found, own: Own, value: Json[], components: Component
   for (const index of value.keys())
     if (index < prefix.length) judge(prefix[index]!, index)
     else if (own('items') !== undefined) judge(own('items')!, index)
+  if (own('contains') !== undefined) {
+    const fitting = [...value.keys()].filter((index) => evaluated(own('contains')!, value[index]!, components).fits)
+    for (const index of fitting) found.items.add(index)
+    const least = (own('minContains') as number | undefined) ?? 1
+    const most = (own('maxContains') as number | undefined) ?? Number.POSITIVE_INFINITY
+    if (fitting.length < least || fitting.length > most) found.fits = false
+  }
+  if (own('minItems') !== undefined && value.length < Number(own('minItems'))) found.fits = false
   if (own('unevaluatedItems') === undefined) return
   for (const index of value.keys()) if (!found.items.has(index)) judge(own('unevaluatedItems')!, index)
 }
@@ -92,6 +103,9 @@ function judgeMembers(
   const map = (name: string) => Object.entries((own(name) as JsonObject | undefined) ?? {})
   for (const name of (own('required') as string[] | undefined) ?? [])
     if (!Object.hasOwn(value, name)) found.fits = false
+  if (own('minProperties') !== undefined && names.length < Number(own('minProperties'))) found.fits = false
+  if (own('propertyNames') !== undefined)
+    for (const name of names) if (!evaluated(own('propertyNames')!, name, components).fits) found.fits = false
   for (const [name, needed] of map('dependentRequired'))
     if (Object.hasOwn(value, name) && (needed as string[]).some((each) => !Object.hasOwn(value, each)))
       found.fits = false

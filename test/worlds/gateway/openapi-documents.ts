@@ -57,7 +57,7 @@ export interface Verdicts {
 }
 
 /** The one reason for which a part of these documents is not checked: then nothing is refused for it. */
-const IN_CIRCLES = /leads to itself without an end|holds a part that is not checked/
+const IN_CIRCLES = /leads to itself without an end|holds a part that is not checked|judges all items/
 
 /** Publishes a document with checks, and sends every body to every operation: what the validator says of it the gateway says. */
 export async function checkDocument(

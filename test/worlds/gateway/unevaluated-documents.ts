@@ -14,10 +14,11 @@ function named<T>(content: fc.Arbitrary<T>, names: fc.Arbitrary<string> = name):
   return fc.dictionary(names, content, { minKeys: 1, maxKeys: 3, noNullPrototype: true })
 }
 
+const scalars = fc.constantFrom<Json>(1, 'x', true, null)
 const values = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 2 },
-    fc.constantFrom<Json>(1, 'x', true, null),
+    scalars,
     fc.array(tie('value'), { maxLength: 3 }),
     fc.oneof(fc.constant({}), named(tie('value'))),
   ),
@@ -32,17 +33,29 @@ const schemas = fc.letrec<{ schema: JsonObject }>((tie) => {
   const some = fc.array(inner, { minLength: 1, maxLength: 3 })
   const keywords: Readonly<Record<string, fc.Arbitrary<Json>>> = {
     ...{ properties: named(inner), patternProperties: named(inner, fc.constantFrom('^a', 'b', '^to')) },
-    ...{ additionalProperties: inner, required: fc.subarray(['a', 'b', 'constructor']), prefixItems: some, items: inner },
+    ...{
+      additionalProperties: inner,
+      required: fc.subarray(['a', 'b', 'constructor']),
+      prefixItems: some,
+      items: inner,
+    },
     ...{ allOf: some, anyOf: some, oneOf: some, not: inner, const: values },
     dependentSchemas: named(inner, fc.constantFrom('a', 'toString')),
     dependentRequired: fc.constantFrom({ a: ['b'] }, { constructor: ['a'] }),
     type: fc.subarray(TYPES, { minLength: 1 }),
-    ...{ unevaluatedProperties: inner, unevaluatedItems: inner, $ref: fc.constantFrom(...REFS.map(({ $ref }) => $ref!)) },
+    ...{ contains: inner, propertyNames: inner, minItems: fc.nat(2), minProperties: fc.nat(2) },
+    enum: fc.array(scalars, { minLength: 1, maxLength: 2 }),
+    ...{
+      unevaluatedProperties: inner,
+      unevaluatedItems: inner,
+      $ref: fc.constantFrom(...REFS.map(({ $ref }) => $ref!)),
+    },
   }
   const keyword: fc.Arbitrary<JsonObject> = fc.oneof(
     ...Object.entries(keywords).map(([key, content]) => content.map((value): JsonObject => ({ [key]: value }))),
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     fc.record({ if: inner, then: inner, else: inner }, { requiredKeys: ['if'] }) as fc.Arbitrary<JsonObject>,
+    fc.record({ contains: inner, minContains: fc.nat(2), maxContains: fc.nat(2) }) as fc.Arbitrary<JsonObject>,
   )
   return {
     schema: fc.oneof(
@@ -54,12 +67,13 @@ const schemas = fc.letrec<{ schema: JsonObject }>((tie) => {
 }).schema
 
 const CLOSED: readonly JsonObject[] = [
+  {},
   { unevaluatedProperties: false },
   { unevaluatedItems: false },
   { unevaluatedProperties: { type: 'integer' }, unevaluatedItems: { type: 'integer' } },
 ]
 
-/** Documents of schemas that let in no member, or no item, but those that something in them judges. */
+/** Documents of schemas within each other, most of which let in no member, or no item, but those that something in them judges. */
 export const unevaluatedDocuments: fc.Arbitrary<GeneratedDocument> = fc.record({
   version: fc.constant('3.1.0' as const),
   components: fc.tuple(schemas, schemas).map(([a, b]) => ({

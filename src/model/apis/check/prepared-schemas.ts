@@ -50,8 +50,6 @@ interface Guard {
   readonly at: TreePath
   readonly leadsTo: Set<Target>
   loss: Loss
-  /** True once it is reported that `contains` judges all items for it. */
-  isNoted?: boolean
 }
 
 interface Scope {
@@ -92,8 +90,8 @@ export class PreparedSchemas {
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#prepare(next)
     const reached = [...closureOf(root)]
     cutCircles(reached)
+    leaveItemsToContains(reached)
     if (reached.some(({ loss }) => loss !== 'none')) loosen(reached)
-    noteContains(reached)
     return { root, reached, unchecked: reached.flatMap(({ unchecked }) => unchecked) }
   }
 
@@ -361,14 +359,18 @@ function takeOut({ holder, keyword }: Guard): boolean {
 
 const CONTAINS = ['contains', 'minContains', 'maxContains']
 
-/** Reports each `unevaluatedItems` that judges nothing because a `contains` looks at the same list: the engine does not note which items it found. */
-function noteContains(targets: readonly Target[]): void {
+/** Takes out each `unevaluatedItems` for which a `contains` looks at the same list: the engine does not note which items that found. */
+function leaveItemsToContains(targets: readonly Target[]): void {
   const named = new Map(targets.map((target) => [target.name, target]))
-  for (const { guards, unchecked } of targets)
-    for (const guard of guards) {
-      if (guard.isNoted || !('unevaluatedItems' in guard.holder) || !hasContains(guard.holder, named, new Set())) continue
-      guard.isNoted = true
-      unchecked.push({ at: [...guard.at, 'unevaluatedItems'], reason: '"contains" beside it, or in it, judges all items' })
+  for (const target of targets)
+    for (const guard of target.guards) {
+      if (!('unevaluatedItems' in guard.holder) || !hasContains(guard.holder, named, new Set())) continue
+      delete guard.holder.unevaluatedItems
+      const reason = '"contains" beside it, or in it, judges all items'
+      target.unchecked.push({ at: [...guard.at, 'unevaluatedItems'], reason })
+      target.loss = 'annotation'
+      for (const outer of target.guards)
+        if (outer !== guard && isWithin(guard.at, outer)) outer.loss = 'annotation'
     }
 }
 

@@ -144,11 +144,13 @@ export function meter(engine: Ajv): void {
       emitCharge(context, keyword, meter)
       if (keyword === 'if') judgeWhereItFits(context)
       if (keyword === 'unevaluatedItems') countJudged(context)
+      if (keyword === 'contains') foundAfresh(context)
       const { items } = context.it
       if (BRANCHES.has(keyword)) nameJudged(context)
       code(context, type)
+      Reflect.deleteProperty(context.gen, 'name')
       // It looks at objects alone: where it does not run, its variable has no value.
-      if (keyword === 'dependentSchemas') context.it.items = items
+      if (keyword === 'dependentSchemas') Object.assign(context.it, { items })
       if (keyword === 'contains' && context.it.opts.unevaluated) context.it.items = true
       emitJudged(context, meter)
     }
@@ -194,6 +196,15 @@ function nameJudged({ gen, it }: KeywordCxt): void {
   if (!it.opts.unevaluated) return
   if (it.props !== true && !(it.props instanceof Name)) it.props = evaluatedPropsToName(gen, it.props)
   if (it.items !== true && !(it.items instanceof Name)) it.items = gen.var('items', it.items ?? 0)
+}
+
+/** Found is said anew for each list: within another one Ajv keeps it for the next, which may be empty. */
+function foundAfresh({ gen, parentSchema: { minContains = 1, maxContains } }: KeywordCxt): void {
+  if (minContains !== 1 || maxContains !== undefined) return
+  gen.name = (prefix) => {
+    Reflect.deleteProperty(gen, 'name')
+    return gen.var(prefix, false)
+  }
 }
 
 /** All items judged are as many as there are: Ajv compares the number with `true`. */
