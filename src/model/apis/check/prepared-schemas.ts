@@ -369,8 +369,7 @@ function leaveItemsToContains(targets: readonly Target[]): void {
       const reason = '"contains" beside it, or in it, judges all items'
       target.unchecked.push({ at: [...guard.at, 'unevaluatedItems'], reason })
       target.loss = 'annotation'
-      for (const outer of target.guards)
-        if (outer !== guard && isWithin(guard.at, outer)) outer.loss = 'annotation'
+      for (const outer of target.guards) if (outer !== guard && isWithin(guard.at, outer)) outer.loss = 'annotation'
     }
 }
 
