@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 
-/** What a schema finds in a value: whether it fits, and the members and items that it has judged (JSON Schema 2020-12, 7.7.1). */
+/** Findings of a schema in a value: whether it fits, and the members and items that it has judged (JSON Schema 2020-12, 7.7.1). */
 interface Found {
   fits: boolean
   readonly members: Set<string>

@@ -187,7 +187,7 @@ function isBase64(text: string): boolean {
 const BRANCHES = new Set(['if', 'anyOf', 'oneOf', 'dependentSchemas', '$ref', '$dynamicRef', '$recursiveRef'])
 
 /**
- * What is judged so far becomes variables of the holder before a branch. Ajv would take those of the first branch for it, whether that fits or
+ * Members and items that are judged so far become variables of the holder before a branch. Ajv would take those of the first branch for it, whether that fits or
  * not, keep them from one item of a list to the next, and write into those of the schema behind a reference.
  */
 function nameJudged({ gen, it }: KeywordCxt): void {
@@ -198,7 +198,7 @@ function nameJudged({ gen, it }: KeywordCxt): void {
   if (it.items !== true && !(it.items instanceof Name)) it.items = gen.var('items', it.items ?? 0)
 }
 
-/** Found is said anew for each list: within another one Ajv keeps it for the next, which may be empty. */
+/** Each list starts as one in which nothing is found: within another list Ajv keeps that for the next, which may be empty. */
 function foundAfresh({ gen, parentSchema: { minContains = 1, maxContains } }: KeywordCxt): void {
   if (minContains !== 1 || maxContains !== undefined) return
   gen.name = (prefix) => {
