@@ -164,7 +164,7 @@ export async function start(given: LoadedConfig, roles: Roles, worker = 1): Prom
       greeting: [
         ...greet(gateway, dashboard, path, {
           made,
-          workers: runsThreads(config) ? config.gateway.workers : 1,
+          workers: workersLine(loaded),
           ...config,
         }),
         ...greetEverywhere(gateway, dashboard, config),
@@ -261,7 +261,7 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
 }
 
 async function openGateway(
-  { loaded, log, opened, path, sealKey, defaultOrg, version }: Ground,
+  { loaded, log, opened, path, sealKey, defaultOrg, version, backups }: Ground,
   serving: Serving,
   dashboard: SupervisedThread | undefined,
   closers: (() => unknown)[],
@@ -275,7 +275,8 @@ async function openGateway(
       ...{ config, store: opened, log, accessLog: sink, sealKey, version, path },
       secretSources: secretSources(loaded, path),
       dashboard: dashboard && dashboardServes,
-      dropCells: dashboardDrops.cells,
+      dashboardDrops,
+      backupCells: backups?.cells,
     })
     closers.push(() => threads.stop())
     return threads
@@ -313,7 +314,15 @@ async function withThreads(loaded: LoadedConfig, roles: Roles, log: Log): Promis
   const { config } = loaded
   if (!roles.gateway || !runsThreads(config) || (await canSharePorts())) return loaded
   log.warn({}, 'gateway.workers: this system cannot share a port, so the gateway runs on one thread')
-  return { ...loaded, config: { ...config, gateway: { ...config.gateway, workers: 1 } } }
+  const workersReason = 'this system cannot share a port'
+  return { ...loaded, workersReason, config: { ...config, gateway: { ...config.gateway, workers: 1 } } }
+}
+
+/** The number of gateway threads and why there are so many; undefined for one that nobody asked about. */
+function workersLine({ config, workersReason: why }: LoadedConfig): string | undefined {
+  const count = runsThreads(config) ? config.gateway.workers : 1
+  if (why === undefined && count === 1) return undefined
+  return `workers    ${count} ${count === 1 ? 'thread' : 'threads'}${why === undefined ? '' : ` (${why})`}`
 }
 
 /** True for a process whose gateway runs on several threads; the workers of a cluster are processes. */
@@ -329,12 +338,12 @@ function greet(
     made,
     workers,
     dashboard: { tls },
-  }: Pick<Config, 'dashboard'> & { readonly made: boolean; readonly workers: number },
+  }: Pick<Config, 'dashboard'> & { readonly made: boolean; readonly workers: string | undefined },
 ): string[] {
   const secretAt = made ? `"gateway_secret" in ${join(path, 'secrets.json')}` : 'as set by gateway.secret'
   return [
     ...(gateway === undefined ? [] : [`gateway    ${localUrl(gateway.port)}`]),
-    ...(workers > 1 && gateway !== undefined ? [`workers    ${workers} threads`] : []),
+    ...(workers !== undefined && gateway !== undefined ? [workers] : []),
     ...(dashboard === undefined ? [] : [`dashboard  ${localUrl(dashboard.port, tls.enabled)}`]),
     `data       ${path}`,
     ...(gateway === undefined ? [] : [`secret     ${secretAt} (for X-Svc-Authorization)`]),

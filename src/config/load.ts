@@ -1,11 +1,12 @@
-import { availableParallelism } from 'node:os'
 import { Ajv } from 'ajv'
 import { fault } from '../errors/fault.ts'
+import { automaticWorkers } from './automatic-workers.ts'
 import { checkConfig, type Problem } from './checks.ts'
 import { type Environment, readEnvironment, refusal } from './environment.ts'
 import { type FileSettings, readSettingsFile } from './file.ts'
 import { type Config, ConfigSchema } from './schema.ts'
 import { AUTO, SETTINGS, type Setting } from './settings.ts'
+import type { SystemView } from './usable-cores.ts'
 
 /** Where the value of a setting came from. `name` is the file or the environment name, '' for a default. */
 export interface SettingSource {
@@ -23,6 +24,8 @@ export interface LoadedConfig {
   readonly warnings: readonly string[]
   /** Those of them that say that a secret is too short to start with, each naming the setting. */
   readonly shortSecrets: readonly string[]
+  /** Why `gateway.workers` is what it is; undefined = a number is set, or there was nothing to choose. */
+  readonly workersReason: string | undefined
 }
 
 export interface LoadOptions {
@@ -31,8 +34,13 @@ export interface LoadOptions {
   readonly file?: string | undefined
   /** Absolute folder that relative paths start from. */
   readonly cwd: string
+  /** False = the process runs no dashboard: all cores are for its gateways. */
+  readonly dashboard?: boolean
+  /** The system whose cores and memory `auto` looks at; absent = this one. */
+  readonly system?: SystemView
 }
 
+const WORKERS = 'gateway.workers'
 const SHORT_SECRET = 16
 
 const validate = new Ajv({ allErrors: true, keywords: ['secret', 'allowed', 'auto'] }).compile(ConfigSchema)
@@ -51,24 +59,40 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 
   const root: Group = {}
   const origins = new Map<string, SettingSource>()
+  const automatic = new Set<string>()
   for (const setting of SETTINGS) {
     const found = environment.values.get(setting)
     const below = file.values.has(setting) ? file.values.get(setting) : setting.default
     const value = found === undefined ? below : found.value
-    place(root, setting.segments, setting.auto && value === AUTO ? coresFor(setting) : value)
+    const isAutomatic = setting.auto && value === AUTO
+    if (isAutomatic) automatic.add(setting.path)
+    place(root, setting.segments, isAutomatic ? 1 : value)
     origins.set(setting.path, originOf(setting, found, file))
   }
   problems.push(...schemaProblems(root, origins))
   const config = root as unknown as Config
+  const chosen = problems.length === 0 && automatic.has(WORKERS) ? chooseWorkers(config, origins, options) : undefined
+  if (chosen !== undefined) place(root, WORKERS.split('.'), chosen.count)
   if (problems.length === 0) problems.push(...checkConfig(config, cwd).map((problem) => describe(problem, origins)))
   if (problems.length > 0) throw fault('setting_invalid', problems.join('\n'))
   const short = shortSecrets(config)
-  return { config: deepFreeze(config), origins, warnings: [...environment.warnings, ...short], shortSecrets: short }
+  const warnings = [...environment.warnings, ...short]
+  return { config: deepFreeze(config), origins, warnings, shortSecrets: short, workersReason: chosen?.why }
 }
 
-/** Cores that this process may use, by its affinity and the quota of its control group. */
-function coresFor({ most }: Setting): number {
-  return Math.min(most, Math.max(1, availableParallelism()))
+function chooseWorkers(
+  config: Config,
+  origins: ReadonlyMap<string, SettingSource>,
+  { dashboard = true, system }: LoadOptions,
+) {
+  const isSet = (path: string) => origins.get(path)?.from !== 'default'
+  return automaticWorkers(config, {
+    most: SETTINGS.find(({ path }) => path === WORKERS)!.most,
+    isSet: isSet(WORKERS),
+    dashboard,
+    isTrial: config.sample && isSet('sample'),
+    ...(system && { system }),
+  })
 }
 
 /** The alias words decide which environment names count, so they are read before anything else. */

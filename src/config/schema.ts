@@ -133,9 +133,8 @@ const gateway = group({
   body_idle_ms: whole(30_000, TIMEOUT_MS, 'Longest silence of a client that sends a body or reads an answer.'),
   max_connections: whole(0, [0, 10_000_000], 'Open client connections at once, of each worker. 0: no bound.'),
   workers: wholeOrAuto(
-    1,
     [1, 256],
-    'Gateways on this machine that share `listen_port`, each listed as a node: about one for each core. `auto`: as many as cores may be used. With the embedded store they are threads of one process, whose limits are exact together; in a cluster they are processes. More than one needs a system that shares ports (Linux, FreeBSD).',
+    'Gateways on this machine that share `listen_port`, each listed as a node. `auto`: one for each core that the process may use (affinity, CPU quota of its control group), from three cores on one less where it runs a dashboard too, and at most one for each 256 MiB of memory beyond the first 256. The default is `auto` with the embedded store, and 1 in a cluster, with `listen_socket`, and where `sample` is set to true. With the embedded store they are threads of one process, whose limits are exact together; in a cluster they are processes. More than one needs a system that shares ports (Linux, FreeBSD).',
   ),
   drain_delay_ms: whole(
     5000,

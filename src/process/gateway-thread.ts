@@ -7,7 +7,7 @@ import type { GatewayPeers, PeerQuestion } from '../gateway/server/gateway-peers
 import type { Flaw } from '../model/apis/definition/tree.ts'
 import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { MetricTable } from '../model/metrics/metric-registry.ts'
-import { DroppedConnections } from '../model/nodes/descriptors.ts'
+import { BackupStatus } from '../model/nodes/health.ts'
 import type { SealKey } from '../model/secrets/secret.ts'
 import { serveThread, ThreadClient } from '../model/threads/thread-rpc.ts'
 import { clockSince } from '../model/time/clock.ts'
@@ -37,7 +37,8 @@ export interface GatewayThreadData {
   readonly serving: Int32Array<SharedArrayBuffer>
   /** 1 while the dashboard serves; undefined = this process runs none. */
   readonly dashboard: Int32Array<SharedArrayBuffer> | undefined
-  readonly dropCells: Int32Array<SharedArrayBuffer>
+  /** Of `BackupStatus`; undefined = this process makes no backups. */
+  readonly backupCells: Float64Array<SharedArrayBuffer> | undefined
   readonly sealKey: SealKey
   readonly secretSources: SecretSources
   readonly version: string
@@ -78,7 +79,7 @@ try {
 }
 
 async function run(seed: GatewayThreadData): Promise<{ gateway: Gateway; close(): Promise<void> }> {
-  const { config, sealKey, version, path } = seed
+  const { config, sealKey, version, path, backupCells } = seed
   const log = openLog(config, 'gateway')
   const closers: (() => unknown)[] = [() => log.close()]
   const close = async () => {
@@ -87,7 +88,8 @@ async function run(seed: GatewayThreadData): Promise<{ gateway: Gateway; close()
   try {
     const clock = clockSince(seed.store.shared!.clockOrigin)
     const joined = await joinStoreOf(seed.store, log, { clock })
-    const store = measuredStore(sealedStore(withDisk(joined, path), sealKey))
+    const backups = backupCells && new BackupStatus(config.backup.interval_minutes, backupCells)
+    const store = measuredStore(sealedStore(withDisk(joined, path), sealKey), backups)
     closers.push(() => store.close())
     const secrets = new LiveSecrets(seed.secretSources, log)
     closers.push(() => secrets.close())
@@ -110,7 +112,6 @@ async function run(seed: GatewayThreadData): Promise<{ gateway: Gateway; close()
       passwordRules: readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'basic_auth.json')),
       defaultOrg: defaultOrg.id,
       dashboard: dashboard && (() => (Atomics.load(dashboard, 0) === 1 ? 'pass' : 'fail')),
-      dashboardDrops: new DroppedConnections(seed.dropCells),
       peers: peersOf(seed),
     })
     closers.push(() => gateway.stop())

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
+import { dashboardRefusals } from '../gateway/record/refused-connections.ts'
 import type { Gateway } from '../gateway/server/gateway.ts'
 import type { PeerQuestion } from '../gateway/server/gateway-peers.ts'
 import type { Flaw } from '../model/apis/definition/tree.ts'
@@ -15,6 +16,7 @@ import {
   mergeMetricTables,
   metricTables,
 } from '../model/metrics/metric-registry.ts'
+import type { DroppedConnections } from '../model/nodes/descriptors.ts'
 import { serveThread, ThreadClient } from '../model/threads/thread-rpc.ts'
 import { writePassedLines } from '../runtime/line-merger.ts'
 import { offerProcessMetrics } from '../runtime/process-metrics.ts'
@@ -35,10 +37,12 @@ export interface ServedGateway
 export interface GatewayThreadsOptions
   extends Pick<
     GatewayThreadData,
-    'config' | 'dashboard' | 'dropCells' | 'sealKey' | 'secretSources' | 'version' | 'path'
+    'config' | 'dashboard' | 'backupCells' | 'sealKey' | 'secretSources' | 'version' | 'path'
   > {
   readonly store: OpenedStore
   readonly log: Log
+  /** Connections that the dashboard of this process dropped. */
+  readonly dashboardDrops: DroppedConnections
   /** Where lines of the access log go; undefined = none are written. */
   readonly accessLog: LineSink | undefined
   /** Bounds of the memory of each; absent = those of the system. */
@@ -94,8 +98,9 @@ export class GatewayThreads implements ServedGateway {
     this.#options = options
     this.#threads = Array.from({ length: count }, () => ({ tables: [] }))
     this.#serving = new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT))
-    const { version, store } = options
+    const { version, store, dashboardDrops } = options
     this.#stopMeasuring = offerProcessMetrics(this.#own, { version, thread: 'main', others: store.store.threads ?? [] })
+    this.#own.offer('svc_connections_refused_total', () => dashboardRefusals(dashboardDrops))
   }
 
   get port(): number {
@@ -177,7 +182,7 @@ export class GatewayThreads implements ServedGateway {
   }
 
   #dataOf(thread: GatewayThread, at: number) {
-    const { store, log: _log, memory: _memory, accessLog, config, ...rest } = this.#options
+    const { store, log: _log, memory: _memory, dashboardDrops: _drops, accessLog, config, ...rest } = this.#options
     const { seed, ports } = store.seed(true)
     const [asking, asked, lines] = [new MessageChannel(), new MessageChannel(), accessLog && new MessageChannel()]
     serveThread(asking.port1, (question: PeerQuestion) => this.#relay(thread, question))

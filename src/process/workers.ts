@@ -56,7 +56,8 @@ export async function startWorkers(
       if (worker === 1 && roles.dashboard) await workers[0]!.serving
     }
     const [greeting = []] = await Promise.all(workers.map(({ serving }) => serving))
-    return { greeting: [`workers    ${count}`, ...greeting], stop }
+    const why = loaded.workersReason === undefined ? '' : ` (${loaded.workersReason})`
+    return { greeting: [`workers    ${count}${why}`, ...greeting], stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { Fault } from '../../src/errors/fault.ts'
+import { bareSystem } from '../worlds/base/bare-system.ts'
 
 type Env = Record<string, string>
 
@@ -107,16 +108,17 @@ test('a value out of bounds is refused with its setting, its name and what is al
   }
 })
 
-test('a number of workers is one to 256, or auto: the cores that may be used', (t) => {
+test('a number of workers is one to 256, or auto', (t) => {
   const cwd = folder(t)
   const workers = (value: unknown, env: Record<string, string> = {}) => {
     writeFileSync(join(cwd, 'gatehouse.json'), JSON.stringify({ gateway: { workers: value } }))
-    return loadConfig({ cwd, env }).config.gateway.workers
+    return loadConfig({ cwd, env, system: bareSystem({ cores: 2 }) }).config.gateway.workers
   }
-  const cores = Math.min(256, availableParallelism())
-  assert.deepEqual([workers('auto'), workers(1, { SVC_GW_WORKERS: ' auto ' }), workers(256)], [cores, cores, 256])
-  for (const wrong of [0, 300, 1.5, 'many', 'Auto', null])
+  assert.deepEqual([workers('auto'), workers(1, { SVC_GW_WORKERS: ' auto ' }), workers(256), workers(1)], [2, 2, 256, 1])
+  for (const wrong of [0, 300, -1, 1.5, 'many', 'Auto', null])
     assert.throws(() => workers(wrong), /gateway\.workers .*give a whole number from 1 to 256, or auto/, String(wrong))
+  for (const wrong of ['0', '300', '-1', 'many', '', '1e1'])
+    assert.throws(() => workers(1, { SVC_GW_WORKERS: wrong }), /\(SVC_GW_WORKERS\): .*, or auto/, wrong)
   const port = () => loadConfig({ cwd: import.meta.dirname, env: { SVC_GW_LISTENPORT: 'auto' } })
   assert.throws(port, /gateway\.listen_port/, 'a word of that setting alone')
 })

@@ -19,7 +19,7 @@ function serving(name: string, summary: string, roles: Roles): Command {
     ],
     exits: { 0: 'stopped by a signal', 1: 'did not start, or was ended by a second signal' },
     async run({ env, file, cwd, options, print }) {
-      const loaded = loadConfig({ env, file, cwd })
+      const loaded = loadConfig({ env, file, cwd, dashboard: roles.dashboard })
       if (options.new === true) {
         const kept = await beginAgain(loaded)
         if (kept !== undefined) print(`the secrets of before are kept in ${kept}`)

@@ -1,5 +1,5 @@
 import type { Log } from '../../model/logs/log.ts'
-import type { MetricRegistry } from '../../model/metrics/metric-registry.ts'
+import type { MetricRegistry, MetricSample } from '../../model/metrics/metric-registry.ts'
 import type { DroppedConnections } from '../../model/nodes/descriptors.ts'
 import { type Clock, OncePerInterval } from '../../model/time/clock.ts'
 import type { RefusalReason } from '../../wire/listen/connection-limit.ts'
@@ -50,9 +50,14 @@ export class RefusedConnections {
   offer(metrics: MetricRegistry, dashboard?: DroppedConnections): void {
     metrics.offer('svc_connections_refused_total', () => [
       ...Array.from(this.#reasons, ([reason, { count }]) => sample(reason, 'gateway', count)),
-      ...(dashboard?.counts() ?? []).map(([reason, count]) => sample(reason, 'dashboard', count)),
+      ...dashboardRefusals(dashboard),
     ])
   }
+}
+
+/** The numbers of `svc_connections_refused_total` for the dashboard of a process. */
+export function dashboardRefusals(dropped: DroppedConnections | undefined): MetricSample[] {
+  return (dropped?.counts() ?? []).map(([reason, count]) => sample(reason, 'dashboard', count))
 }
 
 const sample = (reason: string, place: 'gateway' | 'dashboard', value: number) => ({ labels: { reason, place }, value })

@@ -267,7 +267,7 @@ export const METRICS = {
     help: 'When the last backup that is complete was begun; 0 = there is none.',
     only: BACKUPS,
   },
-  svc_backup_failures_total: { kind: 'counter', help: 'Backups that failed.', only: BACKUPS },
+  svc_backup_failures_total: { kind: 'counter', help: 'Backups that failed.', only: BACKUPS, together: 'max' },
   svc_redis_call_duration_seconds: {
     kind: 'histogram',
     help: 'Time of calls to Redis that were answered.',

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { startAll } from '../../../src/compose.ts'
+import { loadConfig } from '../../../src/config/load.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
+import { temporaryFolder } from '../../contract/adapters.ts'
 import { call } from '../../worlds/base/client.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import { newKey, startThreads, type ThreadsWorld } from '../../worlds/gateway/threads-world.ts'
 
 const skip = process.platform === 'linux' || process.platform === 'freebsd' ? false : 'no port can be shared'
+const SCRAPER = 'a-secret-of-the-scraper'
 const statuses = (world: ThreadsWorld, path: string, key: string) =>
   Promise.all([1, 2].map(async (thread) => (await world.on(thread, path, { 'x-key': key })).status))
 
@@ -121,4 +127,45 @@ test('a gateway of two threads is one gateway', { skip }, async (t) => {
       5,
     )
   })
+})
+
+test('two threads offer the metrics and the parts of health that one gateway offers', { skip }, async (t) => {
+  const offered = async (threads: number) => {
+    const folder = temporaryFolder(t)
+    const settings = {
+      SVC_GW_WORKERS: String(threads),
+      SVC_GW_LISTENHOST: '127.0.0.1',
+      SVC_GW_LISTENPORT: '0',
+      SVC_GW_ACCESSLOG: 'false',
+      SVC_DB_LISTENHOST: '127.0.0.1',
+      SVC_DB_LISTENPORT: '0',
+      SVC_STORAGE_PATH: folder,
+      SVC_SAMPLE: 'false',
+      SVC_LOG_LEVEL: 'silent',
+      // A file where the folder should be: each backup fails.
+      SVC_BACKUP_FOLDER: join(folder, 'backups'),
+      SVC_METRICS_SECRET: SCRAPER,
+      SVC_GW_SECRET: 'the-gateway-secret-of-this-test',
+    }
+    writeFileSync(join(folder, 'backups'), '')
+    const running = await startAll(loadConfig({ env: settings, cwd: folder }))
+    t.after(() => running.stop())
+    const ask = (path: string, headers: Record<string, string>) => call(running.gateway.port, path, { headers })
+    const metrics = async () => (await ask('/metrics', { authorization: `Bearer ${SCRAPER}` })).text
+    const details = async () => {
+      const hello = await ask('/hello', { 'x-svc-authorization': settings.SVC_GW_SECRET })
+      return (hello.json as { details: Record<string, { status: string }> }).details
+    }
+    const failures = async () => /^svc_backup_failures_total (\d+)/m.exec(await metrics())?.[1]
+    await eventually('a backup fails', async () => Number(await failures()) > 0)
+    assert.equal(await failures(), '1', 'one for all threads')
+    await eventually('the disk', async () => 'disk' in (await details()))
+    const { backup, ...parts } = await details()
+    assert.equal(backup?.status, 'fail')
+    const page = await metrics()
+    const names = [...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!)
+    await running.stop()
+    return { names: names.sort(), parts: Object.keys(parts).filter((part) => part !== 'workers').sort() }
+  }
+  assert.deepEqual(await offered(2), await offered(1))
 })

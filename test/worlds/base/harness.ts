@@ -59,6 +59,7 @@ export async function startTestGateway({
       SVC_GW_LISTENHOST: '127.0.0.1',
       SVC_GW_LISTENPORT: '0',
       SVC_GW_DRAINTIMEOUTMS: '200',
+      SVC_GW_WORKERS: '1',
       SVC_SAMPLE: 'false',
       ...env,
     },

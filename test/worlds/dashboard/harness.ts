@@ -89,7 +89,7 @@ export async function startTestDashboard({
   parts: own = {},
   routes,
 }: TestDashboardOptions = {}): Promise<TestDashboard> {
-  const loaded = loadConfig({ env: { SVC_SAMPLE: 'false', ...env }, cwd: import.meta.dirname })
+  const loaded = loadConfig({ env: { SVC_SAMPLE: 'false', SVC_GW_WORKERS: '1', ...env }, cwd: import.meta.dirname })
   const { config } = loaded
   const log: TestDashboard['log'] = []
   const note = (level: string) => (fields: LogFields, message: string) => void log.push({ level, fields, message })

@@ -26,16 +26,19 @@ export interface Product {
   output(): string
 }
 
-/** Starts `bin/gatehouse` in a folder, with its own ports and at most `openFiles` file descriptors. @throws Error with the output when it ends before it is ready */
+/** A command in front of that of the product, which it becomes. */
+function before({ openFiles, command = [] }: { openFiles?: number; command?: readonly string[] }): readonly string[] {
+  return openFiles === undefined ? command : [...command, 'sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh']
+}
+
+/** Starts `bin/gatehouse` in a folder, with its own ports and at most `openFiles` file descriptors, by a `command` that becomes it. @throws Error with the output when it ends before it is ready */
 export async function startProduct(
   t: TestContext,
   cwd: string,
   env: Readonly<Record<string, string>> = {},
-  openFiles?: number,
+  bounds: { readonly openFiles?: number; readonly command?: readonly string[] } = {},
 ): Promise<Product> {
-  const command = [process.execPath, join(ROOT, 'bin/gatehouse')]
-  const limited =
-    openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...command]
+  const limited = [...before(bounds), process.execPath, join(ROOT, 'bin/gatehouse')]
   const child = spawn(limited[0]!, limited.slice(1), {
     cwd,
     env: { ...process.env, SVC_GW_LISTENPORT: '0', SVC_DB_LISTENPORT: '0', ...env },
