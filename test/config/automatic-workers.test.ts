@@ -38,7 +38,10 @@ test('without a number there is a gateway for each core, and it is said why', ()
 
 test('there is one by default in a cluster, for a trial and with a socket, and as many as are set', () => {
   const cores = 4
-  for (const env of [CLUSTER, { SVC_SAMPLE: 'true' }, { SVC_GW_LISTENSOCKET: 'unix:/run/gate.sock' }] as Record<string, string>[]) {
+  for (const env of [CLUSTER, { SVC_SAMPLE: 'true' }, { SVC_GW_LISTENSOCKET: 'unix:/run/gate.sock' }] as Record<
+    string,
+    string
+  >[]) {
     assert.deepEqual(chosen(env, { cores }), [1, undefined])
     if (env.SVC_GW_LISTENSOCKET === undefined)
       assert.deepEqual(chosen({ ...env, SVC_GW_WORKERS: 'auto' }, { cores })[0], 3)
@@ -54,7 +57,9 @@ const quota = fc.option(fc.tuple(fc.integer({ min: 1000, max: 900_000 }), fc.con
 test('usable cores are those of the affinity, within the quotas of the group and those above it', () => {
   const system = fc.record({
     // From the top: names of groups may have a colon or a blank.
-    groups: fc.array(fc.record({ name: fc.constantFrom('a', 'pod:7', 'with blank', 'x.slice'), quota }), { maxLength: 4 }),
+    groups: fc.array(fc.record({ name: fc.constantFrom('a', 'pod:7', 'with blank', 'x.slice'), quota }), {
+      maxLength: 4,
+    }),
     top: quota,
     version: fc.constantFrom(1, 2),
     /** How many of the groups are above what is mounted: a container sees only what is below. */
@@ -66,7 +71,10 @@ test('usable cores are those of the affinity, within the quotas of the group and
     fc.property(system, ({ groups, top, version, hidden, ranges, seesOwnPath }) => {
       const above = Math.min(hidden, groups.length)
       const path = `/${groups.map(({ name }) => name).join('/')}`
-      const root = `/${groups.slice(0, above).map(({ name }) => name).join('/')}`
+      const root = `/${groups
+        .slice(0, above)
+        .map(({ name }) => name)
+        .join('/')}`
       const point = version === 2 ? '/sys/fs/cgroup' : '/sys/fs/cgroup/cpu,cpuacct'
       const files: Record<string, string> = {
         '/proc/self/status': `Name:\tnode\nCpus_allowed:\tff\nCpus_allowed_list:\t${ranges.map((at) => (at % 2 ? `${at * 4}-${at * 4 + 2}` : at * 4)).join(',')}\n`,
@@ -78,7 +86,8 @@ test('usable cores are those of the affinity, within the quotas of the group and
             : `31 25 0:27 /elsewhere /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n33 25 0:29 ${root.replaceAll(' ', '\\040')} ${point} rw shared:9 master:2 - cgroup cgroup rw,cpu,cpuacct\n`,
       }
       const put = (folder: string, given: readonly [number, number] | undefined) => {
-        if (version === 2) files[`${folder}/cpu.max`] = given === undefined ? 'max 100000\n' : `${given[0]} ${given[1]}\n`
+        if (version === 2)
+          files[`${folder}/cpu.max`] = given === undefined ? 'max 100000\n' : `${given[0]} ${given[1]}\n`
         else {
           files[`${folder}/cpu.cfs_quota_us`] = `${given?.[0] ?? -1}\n`
           files[`${folder}/cpu.cfs_period_us`] = `${given?.[1] ?? 100_000}\n`

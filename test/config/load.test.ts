@@ -114,7 +114,10 @@ test('a number of workers is one to 256, or auto', (t) => {
     writeFileSync(join(cwd, 'gatehouse.json'), JSON.stringify({ gateway: { workers: value } }))
     return loadConfig({ cwd, env, system: bareSystem({ cores: 2 }) }).config.gateway.workers
   }
-  assert.deepEqual([workers('auto'), workers(1, { SVC_GW_WORKERS: ' auto ' }), workers(256), workers(1)], [2, 2, 256, 1])
+  assert.deepEqual(
+    [workers('auto'), workers(1, { SVC_GW_WORKERS: ' auto ' }), workers(256), workers(1)],
+    [2, 2, 256, 1],
+  )
   for (const wrong of [0, 300, -1, 1.5, 'many', 'Auto', null])
     assert.throws(() => workers(wrong), /gateway\.workers .*give a whole number from 1 to 256, or auto/, String(wrong))
   for (const wrong of ['0', '300', '-1', 'many', '', '1e1'])

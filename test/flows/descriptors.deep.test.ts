@@ -17,7 +17,12 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   t.after(() => rmSync(cwd, { recursive: true, force: true }))
   const controlPort = await freePort()
-  const product = await startProduct(t, cwd, { SVC_GW_CONTROLPORT: String(controlPort), ...env }, { openFiles: OPEN_FILES })
+  const product = await startProduct(
+    t,
+    cwd,
+    { SVC_GW_CONTROLPORT: String(controlPort), ...env },
+    { openFiles: OPEN_FILES },
+  )
   const control = (method: string, path: string, body?: unknown) =>
     call(controlPort, path, {
       method,

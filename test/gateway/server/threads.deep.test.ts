@@ -165,7 +165,12 @@ test('two threads offer the metrics and the parts of health that one gateway off
     const page = await metrics()
     const names = [...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!)
     await running.stop()
-    return { names: names.sort(), parts: Object.keys(parts).filter((part) => part !== 'workers').sort() }
+    return {
+      names: names.sort(),
+      parts: Object.keys(parts)
+        .filter((part) => part !== 'workers')
+        .sort(),
+    }
   }
   assert.deepEqual(await offered(2), await offered(1))
 })
