@@ -20,7 +20,7 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
   const product = await startProduct(
     t,
     cwd,
-    { SVC_GW_CONTROLPORT: String(controlPort), ...env },
+    { SVC_GW_CONTROLPORT: String(controlPort), SVC_GW_WORKERS: '1', ...env },
     { openFiles: OPEN_FILES },
   )
   const control = (method: string, path: string, body?: unknown) =>
