@@ -13,6 +13,7 @@ import { serveThread, ThreadClient } from '../model/threads/thread-rpc.ts'
 import { clockSince } from '../model/time/clock.ts'
 import { readPasswordRules } from '../publish/sign-in/password-rules-file.ts'
 import { PassedLines } from '../runtime/line-merger.ts'
+import { SharedRecentTables, type SharedTableMemory } from '../runtime/shared-recent-tables.ts'
 import { measuredStore } from '../store/measured/measured-store.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
 import { followDefaultOrg } from './default-org.ts'
@@ -39,6 +40,10 @@ export interface GatewayThreadData {
   readonly dashboard: Int32Array<SharedArrayBuffer> | undefined
   /** Of `BackupStatus`; undefined = this process makes no backups. */
   readonly backupCells: Float64Array<SharedArrayBuffer> | undefined
+  /** In which all gateway threads count failed attempts. */
+  readonly attempts: SharedTableMemory
+  /** Of this thread among those that use `attempts`. */
+  readonly attemptOwner: number
   readonly sealKey: SealKey
   readonly secretSources: SecretSources
   readonly version: string
@@ -113,6 +118,7 @@ async function run(seed: GatewayThreadData): Promise<{ gateway: Gateway; close()
       defaultOrg: defaultOrg.id,
       dashboard: dashboard && (() => (Atomics.load(dashboard, 0) === 1 ? 'pass' : 'fail')),
       peers: peersOf(seed),
+      attemptTables: new SharedRecentTables(seed.attempts, seed.attemptOwner),
     })
     closers.push(() => gateway.stop())
     serveThread(seed.questions, (question: GatewayQuestion) => answer(gateway, question))

@@ -20,6 +20,7 @@ import type { DroppedConnections } from '../model/nodes/descriptors.ts'
 import { serveThread, ThreadClient } from '../model/threads/thread-rpc.ts'
 import { writePassedLines } from '../runtime/line-merger.ts'
 import { offerProcessMetrics } from '../runtime/process-metrics.ts'
+import { reserveTables, SharedTableOwners } from '../runtime/shared-recent-tables.ts'
 import { choosePorts, freePort } from '../wire/listen/shared-ports.ts'
 import type { GatewayAnswer, GatewayQuestion, GatewayThreadData } from './gateway-thread.ts'
 import type { OpenedStore } from './open-store.ts'
@@ -86,6 +87,8 @@ export class GatewayThreads implements ServedGateway {
   readonly #options: GatewayThreadsOptions
   readonly #threads: GatewayThread[]
   readonly #serving: Int32Array<SharedArrayBuffer>
+  readonly #attempts = reserveTables()
+  readonly #attemptOwners = new SharedTableOwners(this.#attempts)
   /** Of the process, which no thread knows. */
   readonly #own = new MetricRegistry()
   readonly #stopMeasuring: () => void
@@ -191,6 +194,7 @@ export class GatewayThreads implements ServedGateway {
     const client = new ThreadClient<GatewayQuestion, GatewayAnswer>(asked.port1)
     thread.client = client
     const { node_name: name } = config.gateway
+    const attemptOwner = this.#attemptOwners.next()
     const workerData: GatewayThreadData = {
       ...rest,
       config: {
@@ -203,9 +207,12 @@ export class GatewayThreads implements ServedGateway {
       lines: lines?.port2,
       thread: at + 1,
       serving: this.#serving,
+      attempts: this.#attempts,
+      attemptOwner,
     }
     const onEnd = () => {
       store.ended(seed)
+      this.#attemptOwners.ended(attemptOwner)
       client.end(fault('gateway_away', 'the gateway thread has ended'))
       this.#gone = tablesOf([this.#gone, countersAmong(thread.tables)])
       thread.tables = []

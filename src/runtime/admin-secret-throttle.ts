@@ -1,5 +1,6 @@
 import type { Clock } from '../model/time/clock.ts'
 import { AttemptLimiter } from './attempt-limiter.ts'
+import { ownPlace, type RecentTable, type RecentTables, type TablePlace } from './recent-tables.ts'
 
 const FREE = 100
 const FORGET_MS = 600_000
@@ -13,12 +14,14 @@ const MOST_KNOWN = 1000
  */
 export class AdminSecretThrottle {
   readonly #wrong: AttemptLimiter
-  /** In order of last use. */
-  readonly #known = new Set<string>()
+  readonly #tables: RecentTables
+  readonly #known: RecentTable
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, { tables, name }: TablePlace = ownPlace()) {
     const rules = { free: FREE, firstWaitMs: 1000, longestWaitMs: 60_000, forgetMs: FORGET_MS, names: MOST_ADDRESSES }
-    this.#wrong = new AttemptLimiter(clock, rules)
+    this.#wrong = new AttemptLimiter(clock, rules, { tables, name: `${name}.wrong` })
+    this.#tables = tables
+    this.#known = tables.table(`${name}.known`, MOST_KNOWN, 0)
   }
 
   get size(): number {
@@ -27,20 +30,12 @@ export class AdminSecretThrottle {
 
   /** Notes what a comparison in constant time came to. Answers how many milliseconds to wait; 0 = the comparison counts. */
   waitMs(address: string, right: boolean): number {
-    if (right && this.#known.has(address)) {
-      this.#remember(address)
+    return this.#tables.alone(() => {
+      const waitMs = right && this.#known.get(address) !== undefined ? 0 : this.#wrong.waitMs(address)
+      if (waitMs > 0) return waitMs
+      if (right) this.#known.put(address, [])
+      else this.#wrong.begin(address)
       return 0
-    }
-    const waitMs = this.#wrong.waitMs(address)
-    if (waitMs > 0) return waitMs
-    if (right) this.#remember(address)
-    else this.#wrong.begin(address)
-    return 0
-  }
-
-  #remember(address: string): void {
-    this.#known.delete(address)
-    this.#known.add(address)
-    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.values().next().value!)
+    })
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock, MonoMillis } from '../model/time/clock.ts'
+import { ownPlace, type RecentTable, type RecentTables, type TablePlace } from './recent-tables.ts'
 
 /** Within a window, which begins with the first failure, no more than `limit` failures; 0 = no bound. */
 export interface WindowRules {
@@ -28,6 +29,8 @@ interface Entry {
 }
 
 const MOST_NAMES = 100_000
+/** Those of `Entry`. */
+const ENTRY_NUMBERS = 3
 /** Longer ones are kept as their hash, which is longer than this itself: nobody can choose a name that is the hash of another. */
 const LONGEST_NAME = 64
 const DAY_MS = 86_400_000
@@ -45,18 +48,21 @@ export function perNameRules(free: number): AttemptRules {
  * Limits failed attempts per name, against guessing. An attempt counts as a failure from its beginning until it is known to have succeeded, so
  * that attempts side by side do not slip through.
  *
- * The counts are in memory, of this process alone. A restart forgets them: nobody outside can cause one, and what it gives is one more limit's
- * worth of guesses; several processes give each its own. A write to the store for each failure would let anybody fill it.
+ * The counts are in memory, of this process alone; gateway threads share them. A restart forgets them: nobody outside can cause one, and what
+ * it gives is one more limit's worth of guesses; several processes give each its own. A write to the store for each failure would let anybody
+ * fill it.
  */
 export class AttemptLimiter {
   readonly #clock: Clock
   readonly #rules: AttemptRules
-  /** In order of the last attempt. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #tables: RecentTables
+  readonly #entries: RecentTable
 
-  constructor(clock: Clock, rules: AttemptRules) {
+  constructor(clock: Clock, rules: AttemptRules, { tables, name }: TablePlace = ownPlace()) {
     this.#clock = clock
     this.#rules = rules
+    this.#tables = tables
+    this.#entries = tables.table(name, rules.names ?? MOST_NAMES, ENTRY_NUMBERS)
   }
 
   /** Names in memory. */
@@ -74,33 +80,37 @@ export class AttemptLimiter {
   begin(name: string): void {
     const rules = this.#rules
     if ('limit' in rules && rules.limit === 0) return
-    const now = this.#clock.mono()
-    const entry = this.#find(name, now) ?? { failures: 0, nextAt: 0, until: now }
-    if (!('limit' in rules)) entry.until = now + rules.forgetMs
-    else if (entry.failures === 0) entry.until = now + rules.windowMs
-    entry.failures++
-    const waitMs = 'limit' in rules ? entry.until - now : delayOf(rules, entry.failures)
-    if (entry.failures >= boundOf(rules)) entry.nextAt = now + waitMs
-    const key = keyOf(name)
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
-    if (this.#entries.size > (rules.names ?? MOST_NAMES)) this.#entries.delete(this.#entries.keys().next().value!)
+    this.#tables.alone(() => {
+      const now = this.#clock.mono()
+      const entry = this.#find(name, now) ?? { failures: 0, nextAt: 0, until: now }
+      if (!('limit' in rules)) entry.until = now + rules.forgetMs
+      else if (entry.failures === 0) entry.until = now + rules.windowMs
+      entry.failures++
+      const waitMs = 'limit' in rules ? entry.until - now : delayOf(rules, entry.failures)
+      if (entry.failures >= boundOf(rules)) entry.nextAt = now + waitMs
+      this.#entries.put(keyOf(name), numbersOf(entry))
+    })
   }
 
   /** Begins an attempt if one is allowed; answers the milliseconds to wait otherwise, 0 = it has begun. */
   tryBegin(name: string): number {
-    const waitMs = this.waitMs(name)
-    if (waitMs === 0) this.begin(name)
-    return waitMs
+    return this.#tables.alone(() => {
+      const waitMs = this.waitMs(name)
+      if (waitMs === 0) this.begin(name)
+      return waitMs
+    })
   }
 
   /** Takes one attempt back: it was not the caller's failure. */
   giveBack(name: string): void {
-    const entry = this.#find(name, this.#clock.mono())
-    if (entry === undefined) return
-    entry.failures--
-    if (entry.failures <= 0) this.#entries.delete(keyOf(name))
-    else if (entry.failures < boundOf(this.#rules)) entry.nextAt = 0
+    this.#tables.alone(() => {
+      const entry = this.#find(name, this.#clock.mono())
+      if (entry === undefined) return
+      entry.failures--
+      if (entry.failures < boundOf(this.#rules)) entry.nextAt = 0
+      if (entry.failures <= 0) this.#entries.delete(keyOf(name))
+      else this.#entries.change(keyOf(name), numbersOf(entry))
+    })
   }
 
   /** Forgets all failures under a name. */
@@ -110,11 +120,15 @@ export class AttemptLimiter {
 
   #find(name: string, now: MonoMillis): Entry | undefined {
     const key = keyOf(name)
-    const entry = this.#entries.get(key)
-    if (entry === undefined || now < entry.until) return entry
-    this.#entries.delete(key)
+    const [failures = 0, nextAt = 0, until = 0] = this.#entries.get(key) ?? []
+    if (failures > 0 && now < until) return { failures, nextAt, until }
+    if (failures > 0) this.#entries.delete(key)
     return undefined
   }
+}
+
+function numbersOf({ failures, nextAt, until }: Entry): readonly number[] {
+  return [failures, nextAt, until]
 }
 
 function keyOf(name: string): string {

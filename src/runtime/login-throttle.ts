@@ -1,7 +1,8 @@
-import { KnownAddresses } from '../model/network/visitor.ts'
 import type { PasswordCaller } from '../model/passwords/password-gate.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { AttemptLimiter, type AttemptRules, perNameRules } from './attempt-limiter.ts'
+import { KnownAddresses } from './known-addresses.ts'
+import { ownPlace, type RecentTables, type TablePlace } from './recent-tables.ts'
 
 /** Failures of a name from everywhere, for each that is allowed from one address. */
 const EVERYWHERE = 10
@@ -82,17 +83,22 @@ export class LoginThrottle {
   readonly #narrow: AttemptLimiter
   readonly #addresses: AttemptLimiter
   readonly #crowds: AttemptLimiter
-  readonly #known = new KnownAddresses()
+  readonly #known: KnownAddresses
+  readonly #tables: RecentTables
   /** Those that hold up a name at an address where it signed in before. */
   readonly #ofKnown: ReadonlySet<AttemptLimiter>
 
-  constructor(clock: Clock, rules: LoginThrottleRules) {
+  constructor(clock: Clock, rules: LoginThrottleRules, { tables, name: group }: TablePlace = ownPlace()) {
     const { pair, name, address, narrow = name, crowd = address, sharedAddresses = false } = rules
-    this.#pairs = new AttemptLimiter(clock, pair)
-    this.#names = new AttemptLimiter(clock, name)
-    this.#narrow = new AttemptLimiter(clock, narrow)
-    this.#addresses = new AttemptLimiter(clock, address)
-    this.#crowds = new AttemptLimiter(clock, crowd)
+    const limiter = (of: string, its: AttemptRules) =>
+      new AttemptLimiter(clock, its, { tables, name: `${group}.${of}` })
+    this.#tables = tables
+    this.#pairs = limiter('pairs', pair)
+    this.#names = limiter('names', name)
+    this.#narrow = limiter('narrow', narrow)
+    this.#addresses = limiter('addresses', address)
+    this.#crowds = limiter('crowds', crowd)
+    this.#known = new KnownAddresses({ tables, name: `${group}.known` })
     this.#ofKnown = new Set(sharedAddresses ? [this.#pairs] : [this.#pairs, this.#addresses])
   }
 
@@ -104,12 +110,16 @@ export class LoginThrottle {
     if (name !== undefined) counts.push([narrow ? this.#narrow : this.#names, name])
     const known = name !== undefined && !crowd && this.#known.has(name, address)
     const judges = known ? counts.filter(([limiter]) => this.#ofKnown.has(limiter)) : counts
-    const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key)))
+    const waitMs = this.#tables.alone(() => {
+      const longest = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key)))
+      if (longest === 0) for (const [throttle, key] of counts) throttle.begin(key)
+      return longest
+    })
     if (waitMs > 0) return { waitMs }
-    for (const [throttle, key] of counts) throttle.begin(key)
-    const giveBack = () => {
-      for (const [throttle, key] of counts) throttle.giveBack(key)
-    }
+    const giveBack = () =>
+      this.#tables.alone(() => {
+        for (const [throttle, key] of counts) throttle.giveBack(key)
+      })
     return {
       visitor: address,
       isKnown: known,

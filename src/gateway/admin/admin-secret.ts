@@ -4,6 +4,7 @@ import { visitorOf } from '../../model/network/visitor.ts'
 import { bearerToken, equalSecrets } from '../../model/secrets/secret.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
+import type { RecentTables } from '../../runtime/recent-tables.ts'
 import type { Fields } from '../../wire/http1/fields.ts'
 import { findClientAddress } from '../server/client-address.ts'
 import type { Exchange } from '../server/exchange.ts'
@@ -27,6 +28,8 @@ export interface SecretGateParts {
   readonly words: readonly string[]
   readonly trustedProxies: BlockList | undefined
   readonly clock: Clock
+  /** In which failed attempts are counted. */
+  readonly tables: RecentTables
 }
 
 /** Authorises calls by the gateway secret, on any port and path. One for a node, since it counts failed attempts. */
@@ -41,12 +44,12 @@ export class SecretGate {
   readonly #holdsSecret = (name: string, value: string): boolean =>
     this.#headers.includes(name) || this.#secrets().some((secret) => isAmong(secret, value))
 
-  constructor({ secrets, scraperSecrets, words, trustedProxies, clock }: SecretGateParts) {
+  constructor({ secrets, scraperSecrets, words, trustedProxies, clock, tables }: SecretGateParts) {
     this.#secrets = secrets
     this.#scraperSecrets = scraperSecrets
     this.#headers = words.map((word) => `x-${word}-authorization`)
     this.#trustedProxies = trustedProxies
-    this.#brake = new AdminSecretThrottle(clock)
+    this.#brake = new AdminSecretThrottle(clock, { tables, name: 'gateway' })
   }
 
   /** Removes the secret, and that of the dashboard, from fields of a request that is forwarded to an API. */

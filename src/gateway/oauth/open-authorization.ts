@@ -24,6 +24,7 @@ import { Lease } from '../../oauth/tokens/lease.ts'
 import { Deliveries } from '../../oauth/webhooks/deliver-webhooks.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
+import type { RecentTables } from '../../runtime/recent-tables.ts'
 import type { Documents, Feed, Store } from '../../store/ports/ports.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import type { KeySets } from '../authentication/key-sets.ts'
@@ -47,6 +48,8 @@ export interface AuthorizationParts {
   readonly locks: KeyedMutex
   /** Failed password checks, shared with basic authentication. */
   readonly basicAuthThrottle: LoginThrottle
+  /** In which failed attempts are counted. */
+  readonly tables: RecentTables
   readonly secretGate: SecretGate
   /** An API by its id, in any state. */
   readonly findApi: (apiId: string) => Api | undefined
@@ -82,7 +85,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const { config, store, clock, log, sealKey, locks, secretGate, findApi, findPolicy } = parts
   const { documents, tokens, outbox } = store
   const addresses = new LiveAddresses({ documents, config, feed: store.feed })
-  const state = newServerState(clock, parts.basicAuthThrottle)
+  const state = newServerState(clock, parts.tables, parts.basicAuthThrottle)
   const ownKeys = new OwnKeys(state.ringCache)
   const clients = new LiveClients(documents, store.feed, ownKeys)
   const common = { documents, tokens, outbox, clock, log, config, sealKey, locks, findApi, findPolicy }

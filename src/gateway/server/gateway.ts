@@ -25,6 +25,7 @@ import { offerHealthMetrics } from '../../publish/nodes/health.ts'
 import { forgetNodes, nodeDocumentId, writeNodeStatus } from '../../publish/nodes/node-status.ts'
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
+import { ownPlace, type RecentTables } from '../../runtime/recent-tables.ts'
 import { metricsPage } from '../../runtime/render-metrics.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import { SocketBudget } from '../../wire/listen/connection-limit.ts'
@@ -102,6 +103,8 @@ export interface GatewayParts extends ChangingSecrets {
   readonly onGatewayEvent?: OnGatewayEvent
   /** The other gateway threads of this process; absent = there are none. */
   readonly peers?: GatewayPeers
+  /** In which failed attempts are counted; absent = those of this gateway alone. */
+  readonly attemptTables?: RecentTables
   /** Longest wait of an administration call for a change to be in force, in milliseconds; absent = five seconds. */
   readonly settleWithinMs?: number
 }
@@ -307,20 +310,22 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const segmentation = settings.db_app_conf_options
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
   const words = ownWords(config.compat.vendor_aliases)
+  const tables = parts.attemptTables ?? ownPlace().tables
   const secretGate = new SecretGate({
     secrets: parts.secrets,
     scraperSecrets: parts.scraperSecrets ?? (() => [config.metrics.secret].filter((secret) => secret !== '')),
     words,
     trustedProxies: trustedProxiesOf(config),
     clock,
+    tables,
   })
   const merges = new SharedMerges()
   const locks = new KeyedMutex()
-  const basicAuthThrottle = newBasicAuthThrottle(clock)
+  const basicAuthThrottle = newBasicAuthThrottle(clock, tables)
   const issuers = issuerCalls(config.webhooks.allow_private)
   const clientKeySets = new KeySets({ clock, log, fetch: issuers.clientKeys })
   const authorization = openAuthorization({
-    ...{ ...parts, locks, basicAuthThrottle, secretGate },
+    ...{ ...parts, locks, tables, basicAuthThrottle, secretGate },
     several: parts.clustered || parts.peers !== undefined,
     fetchClientDocument: issuers.clientDocument,
     clientKeySets,

@@ -3,6 +3,7 @@ import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-users.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
+import { ownPlace, type RecentTables } from '../../runtime/recent-tables.ts'
 import { RingCache } from '../signing-keys/ring-cache.ts'
 
 const WINDOW_MS = 600_000
@@ -35,12 +36,17 @@ export interface ServerState {
 }
 
 /** Makes the state of an authorization server that has served nothing yet. */
-export function newServerState(clock: Clock, basicAuthThrottle = newBasicAuthThrottle(clock)): ServerState {
+export function newServerState(
+  clock: Clock,
+  tables = ownPlace().tables,
+  basicAuthThrottle = newBasicAuthThrottle(clock, tables),
+): ServerState {
+  const registrations = { limit: 20, windowMs: 3_600_000, names: 10_000 }
   return {
-    deviceAttempts: deviceAttempts(clock),
-    registrationBrake: new AdminSecretThrottle(clock),
-    openRegistrations: new AttemptLimiter(clock, { limit: 20, windowMs: 3_600_000, names: 10_000 }),
-    clientSecretBrake: new AdminSecretThrottle(clock),
+    deviceAttempts: deviceAttempts(clock, tables),
+    registrationBrake: new AdminSecretThrottle(clock, { tables, name: 'registration' }),
+    openRegistrations: new AttemptLimiter(clock, registrations, { tables, name: 'open-registrations' }),
+    clientSecretBrake: new AdminSecretThrottle(clock, { tables, name: 'client' }),
     basicAuthThrottle,
     ringCache: new RingCache(),
     passwordGrantWarnings: new OncePerInterval(WARNED_EVERY_MS),
@@ -48,10 +54,10 @@ export function newServerState(clock: Clock, basicAuthThrottle = newBasicAuthThr
 }
 
 /** At most 10 and 100 wrong user codes in ten minutes. */
-function deviceAttempts(clock: Clock): DeviceAttempts {
+function deviceAttempts(clock: Clock, tables: RecentTables): DeviceAttempts {
   const rules = { windowMs: WINDOW_MS, names: NAMES }
   return {
-    user: new AttemptLimiter(clock, { ...rules, limit: 10 }),
-    page: new AttemptLimiter(clock, { ...rules, limit: 100 }),
+    user: new AttemptLimiter(clock, { ...rules, limit: 10 }, { tables, name: 'device-users' }),
+    page: new AttemptLimiter(clock, { ...rules, limit: 100 }, { tables, name: 'device-pages' }),
   }
 }

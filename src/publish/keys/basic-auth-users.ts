@@ -10,7 +10,8 @@ import { lookupKey, type SealKey } from '../../model/secrets/secret.ts'
 import { normaliseText } from '../../model/text/fold.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { perNameRules } from '../../runtime/attempt-limiter.ts'
-import { isThrottled, LoginThrottle } from '../../runtime/login-throttle.ts'
+import { isThrottled, LoginThrottle, type LoginThrottleRules } from '../../runtime/login-throttle.ts'
+import { ownPlace } from '../../runtime/recent-tables.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'
 import { inItsOrganisation } from '../organisations/organisation-of.ts'
@@ -176,14 +177,15 @@ async function keptPassword(parts: SecretParts, data: JsonObject): Promise<JsonO
 }
 
 /** Makes the throttle for failed password checks of users of APIs, one for all APIs of a process. */
-export function newBasicAuthThrottle(clock: Clock): LoginThrottle {
+export function newBasicAuthThrottle(clock: Clock, tables = ownPlace().tables): LoginThrottle {
   const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, names: MOST_NAMES }
-  return new LoginThrottle(clock, {
+  const limits: LoginThrottleRules = {
     pair: { ...rules, free: 5, longestWaitMs: 60_000 },
     // Anyone who knows a name can make its owner wait where the owner did not sign in before.
     name: perNameRules(50),
     // Many users may come from one address: that of an app's own server.
     address: { ...rules, free: 60, longestWaitMs: FORGET_MS },
     sharedAddresses: true,
-  })
+  }
+  return new LoginThrottle(clock, limits, { tables, name: 'basic' })
 }

@@ -1,10 +1,10 @@
 import { type Instant, type Limit, makeLimit } from '../../model/limits/limit.ts'
 import { SLIDING_WINDOW } from '../../model/limits/window.ts'
+import { BUSY } from '../../model/threads/shared-lock.ts'
 import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock.ts'
 import type { Counters } from '../ports/ports.ts'
 import { type CountTables, OwnTables } from './count-tables.ts'
 import { QUOTA_NUMBERS, type QuotaChanges, type QuotaName, type SavedQuota } from './quota-changes.ts'
-import { BUSY } from './shared-lock.ts'
 
 /**
  * The same number as the object itself can hold it, where it is a whole one of 32 bits. What comes out of an array of doubles would

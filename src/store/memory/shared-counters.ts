@@ -3,6 +3,7 @@ import type { Limit } from '../../model/limits/limit.ts'
 import type { RateTable } from '../../model/limits/rate-algorithm.ts'
 import { rateAlgorithm } from '../../model/limits/rate-algorithms.ts'
 import { QuotaWindows } from '../../model/limits/window-quota.ts'
+import { BUSY, endOwner } from '../../model/threads/shared-lock.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { Awaitable, Counters } from '../ports/ports.ts'
 import { type CountTables, locate } from './count-tables.ts'
@@ -15,7 +16,6 @@ import {
   SharedState,
   SLOT_LOCK,
 } from './shared-counts.ts'
-import { BUSY, endOwner } from './shared-lock.ts'
 import { SharedNames } from './shared-names.ts'
 
 /** Limits of one call that are locked without more memory. */

@@ -8,7 +8,7 @@ import {
   type SlotMemory,
 } from '../../model/limits/slot-memory.ts'
 import { type ChangedSlots, QUOTA_CHUNK_DOUBLES, QUOTA_CHUNK_SHIFT } from '../../model/limits/window-quota.ts'
-import { beginOwner, type LockOwner, OWNER_CELLS, SharedLocks } from './shared-lock.ts'
+import { beginOwner, type LockOwner, OWNER_CELLS, SharedLocks } from '../../model/threads/shared-lock.ts'
 
 const LEAST_BYTES = 16 << 20
 

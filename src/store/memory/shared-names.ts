@@ -1,7 +1,7 @@
 import { RING_CHUNK_MASK, RING_CHUNK_SHIFT } from '../../model/limits/slot-memory.ts'
+import { BUSY } from '../../model/threads/shared-lock.ts'
 import type { CountNames } from './count-tables.ts'
 import { type SharedSlots, SLOT_HASH, SLOT_LOCK, SLOT_NAME, SLOT_NAME_BYTES } from './shared-counts.ts'
-import { BUSY } from './shared-lock.ts'
 
 const BAR = '|'.charCodeAt(0)
 const DOUBLE = Float64Array.BYTES_PER_ELEMENT

@@ -12,12 +12,17 @@ import { eventually } from '../../worlds/base/eventually.ts'
 import { newKey, startThreads, type ThreadsWorld } from '../../worlds/gateway/threads-world.ts'
 
 const skip = process.platform === 'linux' || process.platform === 'freebsd' ? false : 'no port can be shared'
+const SECRET = 'the-gateway-secret-of-this-test'
 const SCRAPER = 'a-secret-of-the-scraper'
 const statuses = (world: ThreadsWorld, path: string, key: string) =>
   Promise.all([1, 2].map(async (thread) => (await world.on(thread, path, { 'x-key': key })).status))
 
 test('a gateway of two threads is one gateway', { skip }, async (t) => {
-  const world = await startThreads(t, 2, { SVC_GW_CONTROLPORT: '0' })
+  const world = await startThreads(t, 2, {
+    SVC_GW_CONTROLPORT: '0',
+    SVC_GW_SECRET: SECRET,
+    SVC_GW_TRUSTEDPROXIES: '127.0.0.1',
+  })
 
   await t.test('a key is good and dead on every thread when its answer is there', async () => {
     for (let i = 0; i < 20; i++) {
@@ -97,6 +102,47 @@ test('a gateway of two threads is one gateway', { skip }, async (t) => {
       assert.match(text, new RegExp(`^svc_thread_utilization_ratio\\{thread="${thread}"\\}`, 'm'))
   })
 
+  await t.test('wrong secrets are as many as one gateway allows, whatever threads they come to', async () => {
+    const visitor = (address: string) => ({ 'x-forwarded-for': address })
+    const wrong = async (i: number, address: string) => {
+      const headers = { 'x-svc-authorization': 'a guess', ...visitor(address) }
+      return (await world.on((i % 2) + 1, '/svc/apis', headers)).status
+    }
+    const first = await Promise.all(Array.from({ length: 130 }, (_, i) => wrong(i, '203.0.113.1')))
+    assert.deepEqual([first.filter((status) => status === 403).length, first.at(-1)], [101, 429])
+    assert.equal(await wrong(0, '203.0.113.2'), 403, 'another address')
+    // The right one from there waits on every thread as well, and never where it was shown before.
+    const right = (thread: number, address: string) =>
+      world.on(thread, '/svc/apis', { 'x-svc-authorization': SECRET, ...visitor(address) })
+    assert.deepEqual(await Promise.all([1, 2].map(async (at) => (await right(at, '203.0.113.1')).status)), [429, 429])
+    assert.equal((await right(1, '203.0.113.3')).status, 200)
+    await Promise.all(Array.from({ length: 130 }, (_, i) => wrong(i, '203.0.113.3')))
+    assert.deepEqual(await Promise.all([1, 2].map(async (at) => (await right(at, '203.0.113.3')).status)), [200, 200])
+  })
+
+  await t.test('wrong passwords are as many as one gateway allows, whatever threads they come to', async () => {
+    const definition = {
+      ...{ api_id: 'basic', name: 'basic', active: true, use_keyless: false, use_basic_auth: true },
+      proxy: { listen_path: '/basic/', target_url: world.upstream, strip_listen_path: true },
+      version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+    }
+    assert.equal((await world.svc(1, 'POST', '/svc/apis', definition)).status, 200)
+    const user = {
+      access_rights: { basic: { api_id: 'basic', api_name: 'basic', versions: ['Default'] } },
+      basic_auth_data: { password: 'the right password of ann' },
+    }
+    const made = await world.svc(1, 'POST', '/svc/keys/ann', user)
+    assert.equal(made.status, 200, made.text)
+    const call = async (thread: number, password: string) => {
+      const authorization = `Basic ${Buffer.from(`ann:${password}`).toString('base64')}`
+      return (await world.on(thread, '/basic/', { authorization, 'x-forwarded-for': '203.0.113.9' })).status
+    }
+    const statuses: number[] = []
+    for (let i = 0; i < 8; i++) statuses.push(await call((i % 2) + 1, 'a wrong one'))
+    // Five are free, and the sixth makes the next wait.
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 429, 429])
+  })
+
   await t.test('a thread that ends takes nothing else along, is said to be away, and is started again', async () => {
     const key = await newKey(world, { quota_max: 10, quota_renewal_rate: 3600 })
     assert.deepEqual(await statuses(world, '/orders/', key), [200, 200])
@@ -145,7 +191,7 @@ test('two threads offer the metrics and the parts of health that one gateway off
       // A file where the folder should be: each backup fails.
       SVC_BACKUP_FOLDER: join(folder, 'backups'),
       SVC_METRICS_SECRET: SCRAPER,
-      SVC_GW_SECRET: 'the-gateway-secret-of-this-test',
+      SVC_GW_SECRET: SECRET,
     }
     writeFileSync(join(folder, 'backups'), '')
     const running = await startAll(loadConfig({ env: settings, cwd: folder }))
