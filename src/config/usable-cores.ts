@@ -39,7 +39,7 @@ export function usableCores(system: SystemView): number {
   return Math.max(1, Math.floor(Math.min(allowed, ...quotas(system))))
 }
 
-/** The number of cores in `Cpus_allowed_list: 0-3,8`; undefined where there is no such line. */
+/** The number of cores in `Cpus_allowed_list: 0-3,8`; undefined where that line is missing. */
 function affinity(status: string): number | undefined {
   const list = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(status)?.[1]
   const count = list?.split(',').reduce((sum, range) => {

@@ -33,7 +33,7 @@ export interface SharedTableMemory {
   readonly state: SharedArrayBuffer
   readonly directory: SharedArrayBuffer
   readonly entries: SharedArrayBuffer
-  /** Nobody outside can choose names that push the one of somebody else out. */
+  /** With it nobody outside can choose names that push one of another caller out. */
   readonly salt: string
 }
 

@@ -36,7 +36,7 @@ test('without a number there is a gateway for each core, and it is said why', ()
     assert.deepEqual(chosen({}, { cores: 8, memory: memory * MIB })[0], count, `${memory}`)
 })
 
-test('there is one by default in a cluster, for a trial and with a socket, and as many as are set', () => {
+test('there is one by default in a cluster, for a trial and with a socket', () => {
   const cores = 4
   for (const env of [CLUSTER, { SVC_SAMPLE: 'true' }, { SVC_GW_LISTENSOCKET: 'unix:/run/gate.sock' }] as Record<
     string,
