@@ -11,7 +11,7 @@ import { startOrigin } from '../worlds/servers/origin.ts'
 import { runSql } from '../worlds/servers/postgres.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const EMBEDDED = { SVC_STORAGE_POSTGRESURL: '', SVC_STORAGE_REDISURL: '' }
+const EMBEDDED = { SVC_GW_WORKERS: '1', SVC_STORAGE_POSTGRESURL: '', SVC_STORAGE_REDISURL: '' }
 const PAGE = readFileSync(join(ROOT, 'docs/operate/growing.md'), 'utf8')
 /** The commands that the page prints: to a cluster, back, and to give up. */
 const PRINTED = [...PAGE.matchAll(/^bin\/gatehouse (migrate-store.*)$/gm)]
