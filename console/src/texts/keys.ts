@@ -1,5 +1,6 @@
 /** Texts of keys. */
 export const KEYS = {
+  'keys.accessTab': 'Access',
   'keys.title': 'Keys',
   'keys.gone': 'Key not found',
   'keys.hint': 'A key lets one caller use your APIs, within its access rights and limits.',

@@ -1,5 +1,6 @@
 /** Texts of users, groups and organisations. */
 export const PEOPLE = {
+  'users.account': 'Account',
   'users.title': 'Users',
   'users.hint': 'People who use this console and the dashboard API.',
   'users.new': 'Add user',

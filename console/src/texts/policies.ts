@@ -1,5 +1,6 @@
 /** Texts of policies. */
 export const POLICIES = {
+  'policies.settings': 'Settings',
   'policies.hint': 'A policy defines access rights and limits. Changes apply to all keys and clients that have it.',
   'policies.search': 'Search by name or id',
   'policies.name': 'Name',

@@ -151,7 +151,7 @@ export async function dismissed(notes: Locator): Promise<void> {
     if ((await notes.count()) === 0) return true
     await notes
       .first()
-      .getByRole('button')
+      .locator('.mantine-Notification-closeButton')
       .click({ timeout: 1000 })
       .catch(() => undefined)
     return false

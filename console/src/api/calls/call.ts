@@ -41,6 +41,7 @@ export type Tag = Map<string, string>
 
 let csrfToken = ''
 let current: Tag | undefined
+let noted: string[] | undefined
 const endings = new Set<() => void>()
 const connections = new Set<(isUp: boolean) => void>()
 const warnings = new Set<(warning: string) => void>()
@@ -82,6 +83,20 @@ export function underTag<Result>(tag: Tag, work: () => Result): Result {
   }
 }
 
+/**
+ * Runs `work`, and adds the ids of its requests that wrote something to `ids`: the audit log names entries by them. Only calls that
+ * `work` begins before it first waits are noted.
+ */
+export function notingWrites<Result>(ids: string[], work: () => Result): Result {
+  const outer = noted
+  noted = ids
+  try {
+    return work()
+  } finally {
+    noted = outer
+  }
+}
+
 /** True for the refusal of a write under a tag: another writer was faster. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof CallError && error.status === 412
@@ -99,11 +114,13 @@ export async function callWhole<Answer>(
   sent: Sent = {},
 ): Promise<{ readonly answer: Answer; readonly headers: Headers }> {
   const tag = current
+  const ids = noted
   const response = await reach(method, path, method === 'GET' ? sent : held(path, sent, tag))
   const text = await response.text()
   const answer = jsonOf(text)
   if (response.ok && method === 'GET') tag?.set(path, response.headers.get('etag') ?? '')
   if (response.ok) {
+    if (method !== 'GET') ids?.push(response.headers.get('x-request-id') ?? '')
     const warning = method !== 'GET' && isRecord(answer) ? answer.warning : undefined
     if (typeof warning === 'string') for (const listener of warnings) listener(warning)
     return { answer: (answer ?? text) as Answer, headers: response.headers }

@@ -51,6 +51,11 @@ export function readAuditEntry(id: string, signal: AbortSignal): Promise<AuditEn
   return call('GET', `/api/audit-logs/${encodeURIComponent(id)}`, { signal })
 }
 
+/** A page of the entries that changed one document, newest first; keys and tokens are named by their hash. */
+export function listHistory(kind: string, id: string, p: number, signal: AbortSignal): Promise<AuditPage> {
+  return call('GET', '/api/audit-logs', { query: { kind, id, p }, signal })
+}
+
 /** Undoes what an entry changed. @throws CallError where something has changed it since, or it is not the caller's to change */
 export function undoAuditEntry(id: string): Promise<Envelope> {
   return call('POST', `/api/audit-logs/${encodeURIComponent(id)}/undo`)

@@ -1,27 +1,16 @@
 import { Badge, Box, Code, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { Undo2Icon } from 'lucide-react'
-import { useState } from 'react'
-import {
-  AUDIT_KEY,
-  type AuditChange,
-  type AuditEntry,
-  readAuditEntry,
-  undoAuditEntry,
-} from '../../api/platform/audit.ts'
+import { AUDIT_KEY, type AuditChange, type AuditEntry, readAuditEntry } from '../../api/platform/audit.ts'
 import { CopyText } from '../../parts/display/copy.tsx'
-import { notifyDone } from '../../parts/display/notify.ts'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { fullTime, When } from '../../parts/display/when.tsx'
 import { JsonDifference } from '../../parts/editors/json-difference.tsx'
-import { ConfirmAction } from '../../parts/forms/confirm-action.tsx'
-import { GuardedButton } from '../../parts/forms/guarded.tsx'
+import { UndoEntry } from '../../parts/history/undo-entry.tsx'
 import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
 import { Fact } from '../users/side-cards.tsx'
 import { StatusBadge } from './status-badge.tsx'
-import { useUndoRefusal } from './undo-rights.ts'
 
 /** One entry of the audit log: who did what, with what it changed, and taking it back. */
 export default function Entry() {
@@ -46,7 +35,7 @@ function Page({ entry }: { readonly entry: AuditEntry }) {
           </>
         }
       >
-        {changes.length > 0 && <Undo entry={entry} changes={changes} />}
+        {changes.length > 0 && <UndoEntry id={entry._id} changes={changes} />}
       </PageHead>
       <Stack gap="lg">
         <Facts entry={entry} />
@@ -134,39 +123,4 @@ function Dump({ title, text }: { readonly title: string; readonly text: string }
 
 function detailOf({ detail }: AuditEntry): string {
   return detail === undefined || Object.keys(detail).length === 0 ? '' : JSON.stringify(detail, undefined, 2)
-}
-
-function Undo({ entry, changes }: { readonly entry: AuditEntry; readonly changes: readonly AuditChange[] }) {
-  const [asked, setAsked] = useState(false)
-  const client = useQueryClient()
-  const lacks = useUndoRefusal(changes)
-  return (
-    <>
-      <GuardedButton
-        permission="audit_logs"
-        intent="read"
-        variant="light"
-        leftSection={<Undo2Icon size={16} aria-hidden />}
-        onClick={() => setAsked(true)}
-        {...(lacks !== undefined && { reason: lacks })}
-      >
-        {say('audit.undo')}
-      </GuardedButton>
-      <ConfirmAction
-        opened={asked}
-        title={say('audit.undoTitle')}
-        verb={say('audit.undo')}
-        run={() => undoAuditEntry(entry._id)}
-        onClose={() => setAsked(false)}
-        onDone={async () => {
-          setAsked(false)
-          notifyDone(say('audit.undone'))
-          // Anything may have come back.
-          await client.invalidateQueries()
-        }}
-      >
-        {say('audit.undoText')}
-      </ConfirmAction>
-    </>
-  )
 }

@@ -10,6 +10,7 @@ import { CopyText } from '../../parts/display/copy.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { count, When } from '../../parts/display/when.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
+import { History } from '../../parts/history/history.tsx'
 import { State } from '../../parts/portal/state.tsx'
 import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
@@ -17,11 +18,12 @@ import { DeleteDeveloper } from './delete-developer.tsx'
 import { DeveloperApps } from './developer-apps.tsx'
 import { DeveloperDetails } from './developer-details.tsx'
 import { DeveloperKeys } from './developer-keys.tsx'
+import { DeveloperOverview } from './developer-overview.tsx'
 import { DeveloperRequests } from './developer-requests.tsx'
 import { GiveAccess } from './give-access.tsx'
 import { PasswordDialog } from './password-dialog.tsx'
 
-const ABSENT = { tab: 'keys' }
+const ABSENT = { tab: 'keys', changes: '' }
 
 /** A developer: who it is, keys, apps and requests. */
 export default function DeveloperPage() {
@@ -46,6 +48,7 @@ function Loaded({ id }: { readonly id: string }) {
 
 function Shown({ developer }: { readonly developer: Developer }) {
   const [{ tab }, setAddress] = useAddress(ABSENT)
+  const maySeeHistory = useMay('audit_logs')
   const apps = Object.values(developer.oauth_clients).reduce((sum, list) => sum + list.length, 0)
   return (
     <>
@@ -74,7 +77,7 @@ function Shown({ developer }: { readonly developer: Developer }) {
         <More developer={developer} />
       </PageHead>
       <Facts developer={developer} />
-      <Tabs value={tab} onChange={(to) => setAddress({ tab: to ?? '' })} keepMounted={false}>
+      <Tabs value={tab} onChange={(to) => setAddress({ tab: to ?? '', changes: '' })} keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="keys">
             {say('portal.keysTab', { count: count(Object.keys(developer.keys).length) })}
@@ -82,6 +85,8 @@ function Shown({ developer }: { readonly developer: Developer }) {
           <Tabs.Tab value="apps">{say('portal.appsTab', { count: count(apps) })}</Tabs.Tab>
           <Tabs.Tab value="requests">{say('shell.keyRequests')}</Tabs.Tab>
           <Tabs.Tab value="details">{say('portal.details')}</Tabs.Tab>
+          <Tabs.Tab value="overview">{say('overview.title')}</Tabs.Tab>
+          {maySeeHistory && <Tabs.Tab value="history">{say('history.title')}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="keys">
           <DeveloperKeys developer={developer} />
@@ -95,6 +100,14 @@ function Shown({ developer }: { readonly developer: Developer }) {
         <Tabs.Panel value="details">
           <DeveloperDetails developer={developer} />
         </Tabs.Panel>
+        <Tabs.Panel value="overview">
+          <DeveloperOverview developer={developer} />
+        </Tabs.Panel>
+        {maySeeHistory && (
+          <Tabs.Panel value="history">
+            <History kind="developer" id={developer.id} />
+          </Tabs.Panel>
+        )}
       </Tabs>
     </>
   )

@@ -5,9 +5,9 @@ import { readSeries, readTotal, type UsageRow } from '../../api/traffic/analytic
 import { NO_FILTERS } from '../../api/traffic/dimensions.ts'
 import { lastHours } from '../../api/traffic/home.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
+import { Figure } from '../../parts/display/figure.tsx'
 import { count, duration, shortCount } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
-import { Figure } from './figure.tsx'
 import { Hours } from './hours.tsx'
 
 const DAY_HOURS = 24

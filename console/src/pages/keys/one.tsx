@@ -7,11 +7,13 @@ import { KEYS_KEY, type KeyDetails, type KeySession, readKey, resetKeyQuota, sav
 import { useMay } from '../../api/people/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { notifyDone, notifyFault } from '../../parts/display/notify.ts'
+import { ObjectTabs } from '../../parts/display/object-tabs.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { QuotaGauge } from '../../parts/display/quota-gauge.tsx'
 import { SecretOnce } from '../../parts/display/secret-once.tsx'
 import { Guarded, GuardedButton } from '../../parts/forms/guarded.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
+import { History } from '../../parts/history/history.tsx'
 import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { RightsTable, rateText } from '../../parts/tables/rights-table.tsx'
 import { say } from '../../texts/say.ts'
@@ -19,6 +21,7 @@ import { KeyActions } from './key-actions.tsx'
 import { KeyFactsCard } from './key-facts.tsx'
 import { keyFields } from './key-fields.tsx'
 import { hasQuotaPerApi, nameOfKey } from './key-labels.ts'
+import { KeyOverview } from './key-overview.tsx'
 import { withoutSecrets, withProofs } from './key-proofs.ts'
 import { KeyState } from './key-table.tsx'
 import { sessionOf, valuesOf } from './key-values.ts'
@@ -40,6 +43,7 @@ const keyOf = (hash: string) => [...KEYS_KEY, 'one', hash] as const
 function Loaded({ hash }: { readonly hash: string }) {
   const [{ edit }, set] = useAddress(ABSENT)
   const mayWrite = useMay('keys', 'write')
+  const maySeeHistory = useMay('audit_logs')
   const { data, error, refetch } = useQuery({
     queryKey: keyOf(hash),
     queryFn: ({ signal }) => readKey(hash, signal),
@@ -65,18 +69,35 @@ function Loaded({ hash }: { readonly hash: string }) {
       <PageHead title={name} hint={<KeyState entry={data} />}>
         <KeyActions details={data} onEdit={() => set({ edit: 'yes' })} />
       </PageHead>
-      <Grid gap="md">
-        <Grid.Col span={{ base: 12, md: 8 }}>
-          <Stack>
-            <Applied details={data} />
-            <KeyFactsCard details={data} />
-          </Stack>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 4 }}>
-          <Limits details={data} />
-        </Grid.Col>
-      </Grid>
+      <ObjectTabs
+        tabs={[
+          { name: 'access', label: say('keys.accessTab'), panel: <Access details={data} /> },
+          { name: 'overview', label: say('overview.title'), panel: <KeyOverview details={data} /> },
+          {
+            name: 'history',
+            label: say('history.title'),
+            panel: <History kind="session" id={hash} />,
+            isHidden: !maySeeHistory,
+          },
+        ]}
+      />
     </>
+  )
+}
+
+function Access({ details }: { readonly details: KeyDetails }) {
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, md: 8 }}>
+        <Stack>
+          <Applied details={details} />
+          <KeyFactsCard details={details} />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 4 }}>
+        <Limits details={details} />
+      </Grid.Col>
+    </Grid>
   )
 }
 
@@ -159,6 +180,7 @@ function Edit({ details, onClose }: { readonly details: KeyDetails; readonly onC
     <Paper withBorder p="lg" maw={820}>
       <GuardedForm<KeySession>
         fields={keyFields(own)}
+        object={{ kind: 'session', id: hash }}
         stored={own}
         valuesOf={valuesOf}
         changed={(values, loaded) => withProofs(sessionOf(values, loaded), values, loaded)}

@@ -5,15 +5,18 @@ import { KeyRoundIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
 import { deletePolicy, POLICIES_KEY, type Policy, readPolicy, savePolicy } from '../../api/access/policies.ts'
 import { useMay } from '../../api/people/session.ts'
+import { ObjectTabs } from '../../parts/display/object-tabs.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
+import { History } from '../../parts/history/history.tsx'
 import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
 import { CombinedPolicies } from './combined-policies.tsx'
 import { PolicyDependents } from './policy-dependents.tsx'
 import { policyFields } from './policy-fields.tsx'
+import { PolicyOverview } from './policy-overview.tsx'
 import { policyOf, valuesOf } from './policy-values.ts'
 
 /** One policy: what it gives, and what it comes to with others. */
@@ -31,6 +34,7 @@ function Loaded({ id }: { readonly id: string }) {
     queryKey: policyKey(id),
     queryFn: ({ signal }) => readPolicy(id, signal),
   })
+  const maySeeHistory = useMay('audit_logs')
   // A later failed attempt keeps the page: the user may be typing.
   if (data === undefined)
     return error === null ? (
@@ -43,15 +47,34 @@ function Loaded({ id }: { readonly id: string }) {
       <PageHead title={data.name || data.id} hint={data.id}>
         <Actions policy={data} />
       </PageHead>
-      <Paper withBorder p="lg" maw={820}>
-        <Form policy={data} />
-      </Paper>
-      <CombinedPolicies policy={data} />
+      <ObjectTabs
+        tabs={[
+          { name: 'settings', label: say('policies.settings'), panel: <Settings policy={data} /> },
+          { name: 'overview', label: say('overview.title'), panel: <PolicyOverview policy={data} /> },
+          {
+            name: 'history',
+            label: say('history.title'),
+            panel: <History kind="policy" id={id} />,
+            isHidden: !maySeeHistory,
+          },
+        ]}
+      />
     </>
   )
 }
 
 const policyKey = (id: string) => [...POLICIES_KEY, 'one', id] as const
+
+function Settings({ policy }: { readonly policy: Policy }) {
+  return (
+    <>
+      <Paper withBorder p="lg" maw={820}>
+        <Form policy={policy} />
+      </Paper>
+      <CombinedPolicies policy={policy} />
+    </>
+  )
+}
 
 function Form({ policy }: { readonly policy: Policy }) {
   const client = useQueryClient()
@@ -59,6 +82,7 @@ function Form({ policy }: { readonly policy: Policy }) {
   return (
     <GuardedForm<Policy>
       readOnly={!may}
+      object={{ kind: 'policy', id: policy.id }}
       fields={policyFields(!may)}
       stored={policy}
       valuesOf={valuesOf}

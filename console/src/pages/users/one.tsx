@@ -6,16 +6,19 @@ import { useMemo, useRef, useState } from 'react'
 import { CallError } from '../../api/calls/call.ts'
 import { useMay, useSession } from '../../api/people/session.ts'
 import { changeUser, deleteUser, readUser, USERS_KEY, type User, type UserEdit } from '../../api/people/users.ts'
+import { ObjectTabs } from '../../parts/display/object-tabs.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
 import { isSame } from '../../parts/forms/same.ts'
+import { History } from '../../parts/history/history.tsx'
 import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
 import { nameOf } from './list.tsx'
 import { CredentialCard, FactsCard, PasswordCard } from './side-cards.tsx'
 import { useGroups, userFields, userIn, userValues } from './user-fields.tsx'
+import { UserOverview } from './user-overview.tsx'
 
 /** One user: who it is, what it may do, its credential and password. */
 export default function OneUser() {
@@ -41,24 +44,42 @@ function NotForYou() {
 
 function Page({ user }: { readonly user: User }) {
   const may = useMay('users', 'write')
+  const maySeeHistory = useMay('audit_logs')
   return (
     <>
       <PageHead title={nameOf(user)} hint={user.email_address}>
         <DeleteUser user={user} />
       </PageHead>
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, lg: 8 }}>
-          <Paper withBorder p="md">
-            <Form user={user} readOnly={!may} />
-          </Paper>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, lg: 4 }}>
-          <CredentialCard user={user} />
-          <PasswordCard user={user} />
-          <FactsCard user={user} />
-        </Grid.Col>
-      </Grid>
+      <ObjectTabs
+        tabs={[
+          { name: 'account', label: say('users.account'), panel: <Account user={user} readOnly={!may} /> },
+          { name: 'overview', label: say('overview.title'), panel: <UserOverview user={user} /> },
+          {
+            name: 'history',
+            label: say('history.title'),
+            panel: <History kind="user" id={user.id} />,
+            isHidden: !maySeeHistory,
+          },
+        ]}
+      />
     </>
+  )
+}
+
+function Account({ user, readOnly }: { readonly user: User; readonly readOnly: boolean }) {
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, lg: 8 }}>
+        <Paper withBorder p="md">
+          <Form user={user} readOnly={readOnly} />
+        </Paper>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, lg: 4 }}>
+        <CredentialCard user={user} />
+        <PasswordCard user={user} />
+        <FactsCard user={user} />
+      </Grid.Col>
+    </Grid>
   )
 }
 
@@ -70,6 +91,7 @@ function Form({ user, readOnly }: { readonly user: User; readonly readOnly: bool
   return (
     <GuardedForm<Required<UserEdit>>
       readOnly={readOnly}
+      object={{ kind: 'user', id: user.id }}
       fields={userFields(groups, user, readOnly)}
       stored={stored}
       valuesOf={userValues}

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { type ReactNode, useCallback, useState } from 'react'
-import { isOutdated, type Tag, underTag } from '../../api/calls/call.ts'
+import { isOutdated, notingWrites, type Tag, underTag } from '../../api/calls/call.ts'
 import { say } from '../../texts/say.ts'
 import { DiffLines } from '../editors/diff-lines.tsx'
 import { sortedText } from '../editors/line-diff.ts'
@@ -39,13 +39,13 @@ const MOST_TRIES = 5
 /**
  * Saves something that two people may edit. What is stored is read again first; where it is no longer what was loaded, the page
  * shows the difference and asks. The dashboard takes the save only where nothing has changed since that look; if it has, the page
- * looks again. `save` answers `saved`, or `theirs` with what is to be shown now.
+ * looks again. `save` answers `saved` with the requests that wrote, or `theirs` with what is to be shown now.
  * Render `dialog` on the page. @throws StillEditing when the form is to stay; everything that `read` and `write` throw
  */
 export function useGuardedSave(): {
   readonly save: <Thing>(
     what: GuardedSave<Thing>,
-  ) => Promise<{ outcome: 'saved' } | { outcome: 'theirs'; theirs: Thing }>
+  ) => Promise<{ outcome: 'saved'; requestIds: readonly string[] } | { outcome: 'theirs'; theirs: Thing }>
   readonly dialog: ReactNode
 } {
   const [question, setQuestion] = useState<Question>()
@@ -63,8 +63,9 @@ export function useGuardedSave(): {
         known = theirs
       }
       try {
-        await underTag(tag, () => write(mine))
-        return { outcome: 'saved' } as const
+        const requestIds: string[] = []
+        await underTag(tag, () => notingWrites(requestIds, () => write(mine)))
+        return { outcome: 'saved', requestIds } as const
       } catch (error) {
         if (!isOutdated(error) || tries === MOST_TRIES) throw error
       }

@@ -1,6 +1,10 @@
 import { useEffect, useRef, useState } from 'react'
 import { say } from '../../texts/say.ts'
 import { notifyDone } from '../display/notify.ts'
+import type { ReviewedObject } from '../review/affected.tsx'
+import { changesOfFields, withoutTyped } from '../review/changes-in-words.ts'
+import { Review } from '../review/review.tsx'
+import { notifySaved } from '../review/saved-toast.tsx'
 import { useGuardedSave } from './conflict.tsx'
 import { type FormValues, RecordForm } from './record-form.tsx'
 import { isSame } from './same.ts'
@@ -17,6 +21,8 @@ interface Props<Thing> extends Pick<FormProps, 'fields' | 'readOnly' | 'onCancel
   readonly write: (thing: Thing) => Promise<unknown>
   /** The editable part: counters and dates that change automatically are no change of another user. All of it unless given. */
   readonly edited?: (thing: Thing) => unknown
+  /** The object that is edited: the form then says what a save changes and whom it affects, and offers to undo it. */
+  readonly object?: ReviewedObject
   /** Called with the stored value. */
   readonly onDone: (stored: Thing) => void
 }
@@ -26,7 +32,7 @@ interface Props<Thing> extends Pick<FormProps, 'fields' | 'readOnly' | 'onCancel
  * shown before it would be lost.
  */
 export function GuardedForm<Thing>(props: Props<Thing>) {
-  const { stored, valuesOf, changed, read, write, edited = whole, onDone, ...form } = props
+  const { stored, valuesOf, changed, read, write, edited = whole, object, onDone, ...form } = props
   const { save, dialog } = useGuardedSave()
   const [loaded, setLoaded] = useState(stored)
   const [edition, setEdition] = useState(0)
@@ -39,6 +45,19 @@ export function GuardedForm<Thing>(props: Props<Thing>) {
   useEffect(() => {
     if (!isDirty.current && !isSame(edited(stored), edited(loaded))) show(stored)
   }, [stored])
+  const summary = (values: FormValues) => {
+    const fields = form.fields.filter((field) => 'kind' in field)
+    const secrets = fields.filter(({ kind }) => kind === 'password').map(({ name }) => String(values[name] ?? ''))
+    const documents = () => ({
+      before: edited(loaded),
+      after: withoutTyped(
+        edited(changed(values, loaded)),
+        secrets.filter((secret) => secret !== ''),
+      ),
+    })
+    const changes = changesOfFields(fields, valuesOf(loaded), values)
+    return <Review changes={changes} documents={documents} object={object} />
+  }
   return (
     <>
       {dialog}
@@ -49,15 +68,17 @@ export function GuardedForm<Thing>(props: Props<Thing>) {
         dirtiness={isDirty}
         initial={valuesOf(loaded)}
         done=""
+        {...(object !== undefined && { summary })}
         submit={async (values) => {
           const mine = changed(values, loaded)
-          const { outcome } = await save({
+          const done = await save({
             loaded: edited(loaded),
             mine: edited(mine),
             read: async () => edited(await read()),
             write: () => write(mine),
           })
-          if (outcome === 'saved') notifyDone(say('part.saved'))
+          if (done.outcome === 'saved' && object !== undefined) notifySaved({ object, requestIds: done.requestIds })
+          else if (done.outcome === 'saved') notifyDone(say('part.saved'))
           return read()
         }}
         onDone={(answer) => {

@@ -33,6 +33,8 @@ export interface FormProps {
   readonly dirtiness?: RefObject<boolean>
   /** The errors of the initial values, by the names of fields. */
   readonly faults?: Readonly<Record<string, string>>
+  /** Drawn above the buttons while something is not saved. */
+  readonly summary?: (values: FormValues) => ReactNode
   /** Of a refusal, what is said at single fields, by their names. */
   readonly faultsOf?: (error: Error, values: FormValues) => Readonly<Record<string, string>>
 }
@@ -100,6 +102,7 @@ export function PlainForm({ draw: Draw = TextField, leave: Leave, ...props }: Pl
             ))}
           </FormPart>
         ))}
+        {props.summary !== undefined && form.isDirty() && props.summary(form.values)}
         <FaultBox error={saving.error} />
         {!props.readOnly && (
           <Group justify="flex-end" grow={props.wide === true}>

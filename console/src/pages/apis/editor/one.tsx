@@ -19,6 +19,7 @@ type Tab = LazyExoticComponent<(props: { readonly api: ApiView }) => React.React
 
 /** The tabs of an API; one with a permission is left out for who lacks it. */
 const TABS: readonly { readonly name: string; readonly Tab: Tab; readonly permission?: string }[] = [
+  { name: 'overview', Tab: lazy(() => import('../tabs/overview.tsx')) },
   { name: 'settings', Tab: lazy(() => import('../tabs/settings.tsx')) },
   { name: 'authentication', Tab: lazy(() => import('../tabs/authentication.tsx')) },
   { name: 'try', Tab: lazy(() => import('../tabs/try-it.tsx')) },
@@ -30,6 +31,7 @@ const TABS: readonly { readonly name: string; readonly Tab: Tab; readonly permis
   { name: 'labels', Tab: lazy(() => import('../tabs/labels.tsx')) },
   { name: 'webhooks', Tab: lazy(() => import('../tabs/webhooks.tsx')) },
   { name: 'nodes', Tab: lazy(() => import('../tabs/nodes.tsx')) },
+  { name: 'history', Tab: lazy(() => import('../tabs/history.tsx')), permission: 'audit_logs' },
   { name: 'danger', Tab: lazy(() => import('../tabs/danger.tsx')) },
 ]
 
@@ -53,7 +55,7 @@ function Loaded({ id }: { readonly id: string }) {
 function Page({ api }: { readonly api: ApiView }) {
   const [{ tab }, setAddress] = useAddress<'tab' | 'view'>(ABSENT_VIEW)
   const tabs = useShownTabs(api)
-  const shown = tabs.find(({ name }) => name === tab) ?? tabs[0]!
+  const shown = tabs.find(({ name }) => name === tab) ?? tabs.find(({ name }) => name === 'settings')!
   return (
     <>
       <Breadcrumbs mb={4}>
@@ -93,6 +95,7 @@ function useShownTabs(api: ApiView) {
     analytics: useMay('analytics'),
     keys: useMay('keys'),
     oauth: useMay('oauth'),
+    audit_logs: useMay('audit_logs'),
   }
   const method = methodOf(api.classic)
   const proofs = proofsOf(api.classic)

@@ -1,16 +1,19 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { say } from '../../../texts/say.ts'
+import { ApiReview } from './api-review.tsx'
 import type { DefinitionEditor } from './use-definition-editor.tsx'
 
 /** Stays in view while something is not saved. */
-export function SaveBar({ editor }: { readonly editor: DefinitionEditor }) {
+export function SaveBar({ api, editor }: { readonly api: ApiView; readonly editor: DefinitionEditor }) {
   const { isDirty, isSaving, error, marks, binding } = editor
   if (!isDirty && (error === null || error === undefined)) return null
   return (
     <Paper withBorder shadow="md" p="sm" pos="sticky" bottom={12} style={{ zIndex: 5 }}>
       <Stack gap="xs">
         <FaultBox error={error} />
+        {isDirty && binding.fault === undefined && <ApiReview api={api} editor={editor} />}
         <Group justify="space-between">
           <Text size="sm" c="dimmed" aria-live="polite">
             {marks.length > 0

@@ -3,11 +3,11 @@ import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { APIS_KEY, type ApiView, apiKey, type Definition, readApi, saveDefinition } from '../../../api/apis/apis.ts'
 import { CallError } from '../../../api/calls/call.ts'
-import { notifyDone } from '../../../parts/display/notify.ts'
 import type { Mark } from '../../../parts/editors/editor-props.ts'
 import { type Flaw, flawsIn, lineOf, marksOf } from '../../../parts/editors/openapi-place.ts'
 import { StillEditing, useGuardedSave } from '../../../parts/forms/conflict.tsx'
 import { isSame } from '../../../parts/forms/same.ts'
+import { notifySaved } from '../../../parts/review/saved-toast.tsx'
 import { say } from '../../../texts/say.ts'
 import { textOf } from '../settings/codec.ts'
 import { EXTENSION } from './tree.ts'
@@ -16,6 +16,8 @@ import { type TwoWayBinding, useTwoWayBinding } from './two-way-binding.ts'
 /** Everything that an editor of a definition needs: both its sides, what is wrong, saving and leaving. */
 export interface DefinitionEditor {
   readonly binding: TwoWayBinding
+  /** As it is stored, or was when editing began. */
+  readonly loaded: Definition
   readonly marks: readonly Mark[]
   /** The dashboard's errors of the current draft, by paths of the definition. */
   readonly flaws: readonly Flaw[]
@@ -55,12 +57,12 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
       const read = async () => (await readApi(api.id)).definition
       const done = await save({ loaded, mine, read, write: (definition) => saveDefinition(api, definition) })
       const stored = await client.fetchQuery({ queryKey: apiKey(api.id), queryFn: () => readApi(api.id), staleTime: 0 })
-      return { ...done, stored: stored.definition }
+      return { done, stored: stored.definition }
     },
-    onSuccess: ({ outcome, stored }) => {
+    onSuccess: ({ done, stored }) => {
       show(stored)
       setRefused(undefined)
-      if (outcome === 'saved') notifyDone(say('part.saved'))
+      if (done.outcome === 'saved') notifySaved({ object: { kind: 'api', id: api.id }, requestIds: done.requestIds })
       void client.invalidateQueries({ queryKey: APIS_KEY })
     },
     onError: (error) => {
@@ -85,7 +87,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
   // A refusal of a text that has been changed since is ignored.
   const isPast = saving.error instanceof StillEditing || (saving.error instanceof CallError && refusal === undefined)
   return {
-    ...{ binding, marks, flaws, isDirty, dialog, leaving },
+    ...{ binding, loaded, marks, flaws, isDirty, dialog, leaving },
     isSaving: saving.isPending,
     error: isPast ? null : saving.error,
     save: () => saving.mutate(),

@@ -29,6 +29,7 @@ export default function AuthenticationTab({ api }: { readonly api: ApiView }) {
       <Paper withBorder p="lg">
         <GuardedForm
           fields={authenticationFields(isOther)}
+          object={{ kind: 'api', id: api.id }}
           stored={shapesOf(api)}
           valuesOf={({ classic }) => authenticationOf(classic)}
           changed={(values, loaded) => ({ definition: changed(values, loaded), classic: loaded.classic })}

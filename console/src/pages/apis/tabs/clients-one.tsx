@@ -10,10 +10,12 @@ import {
   saveClient,
 } from '../../../api/access/clients.ts'
 import type { ApiView } from '../../../api/apis/apis.ts'
+import { useMay } from '../../../api/people/session.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { When } from '../../../parts/display/when.tsx'
 import { GuardedForm } from '../../../parts/forms/guarded-form.tsx'
+import { History } from '../../../parts/history/history.tsx'
 import { PolicyBadges, usePolicyNames } from '../../../parts/portal/policy-names.tsx'
 import { say } from '../../../texts/say.ts'
 import { ClientActions } from './clients-actions.tsx'
@@ -29,6 +31,7 @@ interface Props {
 /** One client with its tokens. */
 export function OneClient({ api, clientId, onBack }: Props) {
   const [isEditing, setEditing] = useState(false)
+  const maySeeHistory = useMay('audit_logs')
   const { data, error, refetch } = useQuery({
     queryKey: [...CLIENTS_KEY, api.id, 'one', clientId],
     queryFn: ({ signal }) => readClient(api.id, clientId, signal),
@@ -53,6 +56,14 @@ export function OneClient({ api, clientId, onBack }: Props) {
         <>
           <Details api={api} client={data} onEdit={() => setEditing(true)} onGone={onBack} />
           <ClientTokens api={api} client={data} />
+          {maySeeHistory && (
+            <Card withBorder padding="lg" component="section">
+              <Title order={2} size="h4" mb="xs">
+                {say('history.title')}
+              </Title>
+              <History kind="oauth_client" id={clientId} />
+            </Card>
+          )}
         </>
       )}
     </Stack>
@@ -145,6 +156,7 @@ function Edit(props: { readonly api: ApiView; readonly client: OAuthClient; read
       </Title>
       <GuardedForm<OAuthClient | ClientWanted>
         fields={clientFields(false)}
+        object={{ kind: 'oauth_client', id: client.client_id }}
         stored={client}
         valuesOf={clientValues}
         changed={clientOf}

@@ -53,7 +53,7 @@ export default function SettingsTab({ api }: { readonly api: ApiView }) {
           </Grid.Col>
         )}
       </Grid>
-      {mayWrite && <SaveBar editor={editor} />}
+      {mayWrite && <SaveBar api={api} editor={editor} />}
     </Stack>
   )
 }

@@ -11,7 +11,7 @@ const CHANGED_BY: Readonly<Record<string, string>> = {
 const BY_ADMINISTRATORS: readonly string[] = ['label', 'organisation', 'catalogue']
 
 /** Why the user may not undo these changes, as far as it is known before the call. */
-export function useUndoRefusal(changes: readonly AuditChange[]): string | undefined {
+export function useUndoRefusal(changes: readonly Pick<AuditChange, 'kind'>[]): string | undefined {
   const session = useSession()
   const isAdmin = useIsAdministrator()
   if (session.unbounded) return say('part.onlyLooks')

@@ -1,0 +1,213 @@
+import { Anchor, Card, Grid, List, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useMay } from '../../api/people/session.ts'
+import { AUDIT_KEY, listHistory } from '../../api/platform/audit.ts'
+import { readBreakdown, readTotal, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
+import { NO_FILTERS, type UsageFilters } from '../../api/traffic/dimensions.ts'
+import { lastHours } from '../../api/traffic/home.ts'
+import { say } from '../../texts/say.ts'
+import { FaultBox } from '../display/fault-box.tsx'
+import { Figure } from '../display/figure.tsx'
+import { count, duration, shortCount, When } from '../display/when.tsx'
+import { ChangeSentence } from '../history/change-sentence.tsx'
+
+/** One more thing to do with an object that nobody has called yet. */
+export interface NextStep {
+  readonly label: string
+  readonly to: string
+  readonly search?: Readonly<Record<string, string>>
+}
+
+interface Props {
+  /** As the audit log names its kind, and calls the object; keys by their hash. */
+  readonly kind: string
+  readonly id: string
+  /** The requests that are about it; none for objects without traffic. */
+  readonly traffic?: Partial<UsageFilters>
+  /** Counts callers too: of what several call. */
+  readonly hasCallers?: boolean
+  /** Limits in force, and other facts, each a line. */
+  readonly facts: readonly { readonly name: string; readonly value: ReactNode }[]
+  readonly next?: readonly NextStep[]
+}
+
+/** The state of one object: its traffic, limits in force, latest changes, and what to do next while nobody calls it. */
+export function Overview({ kind, id, traffic, hasCallers = false, facts, next = [] }: Props) {
+  const mayAnalytics = useMay('analytics')
+  const maySeeHistory = useMay('audit_logs')
+  return (
+    <Grid gap="md">
+      {traffic !== undefined && mayAnalytics && (
+        <Grid.Col span={12}>
+          <Traffic filters={{ ...NO_FILTERS, ...traffic }} hasCallers={hasCallers} next={next} />
+        </Grid.Col>
+      )}
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Part title={say('overview.facts')}>
+          <Stack component="dl" gap="sm" m={0}>
+            {facts.map(({ name, value }) => (
+              <div key={name}>
+                <Text size="xs" c="dimmed" component="dt">
+                  {name}
+                </Text>
+                <Text size="sm" component="dd" m={0} className="wrap-anywhere">
+                  {value}
+                </Text>
+              </div>
+            ))}
+          </Stack>
+        </Part>
+      </Grid.Col>
+      {maySeeHistory && (
+        <Grid.Col span={{ base: 12, md: 6 }}>
+          <Changes kind={kind} id={id} />
+        </Grid.Col>
+      )}
+    </Grid>
+  )
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <Card withBorder padding="lg" component="section" aria-label={title} h="100%">
+      <Title order={2} size="h4" mb="sm">
+        {title}
+      </Title>
+      {children}
+    </Card>
+  )
+}
+
+const HOURS = 24
+const AGAIN_MS = 30_000
+const GRAVE_SHARE = 0.05
+const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+
+function Traffic(props: {
+  readonly filters: UsageFilters
+  readonly hasCallers: boolean
+  readonly next: readonly NextStep[]
+}) {
+  const { filters, hasCallers, next } = props
+  const { data, error, refetch } = useQuery({
+    queryKey: [...USAGE_KEY, 'overview', filters],
+    queryFn: async ({ signal }) => {
+      const span = lastHours(HOURS)
+      const sorted = { by: 'hits', descending: true, page: 1 }
+      const [total, callers] = await Promise.all([
+        readTotal(span, filters, signal),
+        hasCallers ? readBreakdown('key', span, filters, sorted, signal) : undefined,
+      ])
+      return { total, callers: callers && { shown: callers.data.length, pages: callers.pages } }
+    },
+    refetchInterval: AGAIN_MS,
+  })
+  return (
+    <Part title={say('overview.traffic')}>
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton h={80} />
+        ) : (
+          <FaultBox error={error} retry={() => void refetch()} />
+        )
+      ) : (
+        <>
+          <Numbers {...data} />
+          {data.total === null && next.length > 0 && <NextSteps steps={next} />}
+        </>
+      )}
+    </Part>
+  )
+}
+
+function Numbers(props: {
+  readonly total: UsageRow | null
+  readonly callers: { readonly shown: number; readonly pages: number } | undefined
+}) {
+  const { total, callers } = props
+  const share = total === null ? 0 : total.error / Math.max(1, total.hits)
+  return (
+    <SimpleGrid cols={{ base: 1, xs: callers === undefined ? 3 : 4 }}>
+      <Figure
+        name={say('overview.requests')}
+        value={shortCount(total?.hits ?? 0)}
+        note={say('overview.perMinute', { rate: perMinute(total?.hits ?? 0) })}
+      />
+      <Figure
+        name={say('overview.errors')}
+        value={PERCENT.format(share)}
+        note={say('overview.errorsOf', { count: count(total?.error ?? 0) })}
+        isBad={share > GRAVE_SHARE}
+      />
+      <Figure name={say('overview.p95')} value={total === null ? '–' : duration(total.p95)} note="" />
+      {callers !== undefined && (
+        <Figure
+          name={say('overview.callers')}
+          value={callers.pages > 1 ? `> ${count((callers.pages - 1) * callers.shown)}` : count(callers.shown)}
+          note={say('overview.callersNote')}
+        />
+      )}
+    </SimpleGrid>
+  )
+}
+
+const MINUTES = HOURS * 60
+
+function perMinute(requests: number): string {
+  return new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 }).format(requests / MINUTES)
+}
+
+function NextSteps({ steps }: { readonly steps: readonly NextStep[] }) {
+  return (
+    <Stack gap={4} mt="md">
+      <Text size="sm">{say('overview.next')}</Text>
+      <List size="sm">
+        {steps.map(({ label, to, search }) => (
+          <List.Item key={label}>
+            <Anchor component={Link} to={to as '/'} search={(search ?? {}) as never} size="sm" underline="always">
+              {label}
+            </Anchor>
+          </List.Item>
+        ))}
+      </List>
+    </Stack>
+  )
+}
+
+const MOST_CHANGES = 3
+
+function Changes({ kind, id }: Pick<Props, 'kind' | 'id'>) {
+  const { data, error, refetch } = useQuery({
+    queryKey: [...AUDIT_KEY, 'of', kind, id, 1],
+    queryFn: ({ signal }) => listHistory(kind, id, 1, signal),
+  })
+  return (
+    <Part title={say('overview.changes')}>
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton h={80} />
+        ) : (
+          <FaultBox error={error} retry={() => void refetch()} />
+        )
+      ) : (
+        <Stack gap="sm">
+          {data.audit_logs.length === 0 && (
+            <Text size="sm" c="dimmed">
+              {say('history.empty')}
+            </Text>
+          )}
+          {data.audit_logs.slice(0, MOST_CHANGES).map((entry) => (
+            <div key={entry._id}>
+              <ChangeSentence entry={entry} kind={kind} />
+              <Text size="xs" c="dimmed">
+                <When at={entry.timestamp} />
+              </Text>
+            </div>
+          ))}
+        </Stack>
+      )}
+    </Part>
+  )
+}

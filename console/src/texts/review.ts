@@ -1,0 +1,23 @@
+/** Texts of the review before a save, and of the message after it. */
+export const REVIEW = {
+  'review.title': 'Changes',
+  'review.show': 'Show difference',
+  'review.hide': 'Hide difference',
+  'review.difference': 'Difference to the stored version',
+  'review.on': 'on',
+  'review.off': 'off',
+  'review.unset': 'not set',
+  'review.affects': 'Affects',
+  'review.keys': '{count} keys',
+  'review.keysOne': '1 key',
+  'review.keysOver': 'more than {count} keys',
+  'review.callers': '{callers} callers with {requests} requests since {time}',
+  'review.callersOver': 'more than {callers} callers with {requests} requests since {time}',
+  'review.requests': '{requests} requests since {time}',
+  'review.quiet': 'no requests since {time}',
+  'review.live': 'Live on {live} of {total} nodes in {time}',
+  'review.liveOne': 'Live on 1 of 1 node in {time}',
+  'review.livePart': 'Live on {live} of {total} nodes so far',
+  'review.undone': 'Change undone',
+  'review.noEntry': 'The audit log has no entry of this change. It may be off.',
+} as const
