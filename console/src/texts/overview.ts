@@ -12,6 +12,8 @@ export const OVERVIEW = {
   'overview.facts': 'In force',
   'overview.changes': 'Latest changes',
   'overview.next': 'No requests yet. Next steps:',
+  'overview.uncounted': 'Requests of this API are not counted.',
+  'overview.count': 'Turn on logging',
   'overview.state': 'State',
   'overview.active': 'Active',
   'overview.inactive': 'Inactive',

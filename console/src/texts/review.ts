@@ -14,7 +14,7 @@ export const REVIEW = {
   'review.callers': '{callers} callers with {requests} requests since {time}',
   'review.callersOver': 'more than {callers} callers with {requests} requests since {time}',
   'review.requests': '{requests} requests since {time}',
-  'review.quiet': 'no requests since {time}',
+  'review.quiet': 'no counted requests since {time}',
   'review.live': 'Live on {live} of {total} nodes in {time}',
   'review.liveOne': 'Live on 1 of 1 node in {time}',
   'review.livePart': 'Live on {live} of {total} nodes so far',

@@ -163,7 +163,8 @@ async function through(world: ApisWorld, page: Page, { kind, make, change, read,
   await latest
     .getByRole('region', { name: /^Changes by/ })
     .getByText('Bronze')
-    .first().waitFor()
+    .first()
+    .waitFor()
   await inspect(page, `history-${kind}-difference`)
   await latest.getByRole('button', { name: 'Hide difference' }).click()
   const older = entries.nth(1).getByRole('button', { name: 'Undo' })

@@ -31,17 +31,19 @@ interface Props {
   /** Limits in force, and other facts, each a line. */
   readonly facts: readonly { readonly name: string; readonly value: ReactNode }[]
   readonly next?: readonly NextStep[]
+  /** Where requests are made to count, for an object whose requests do not. */
+  readonly uncounted?: NextStep | undefined
 }
 
 /** The state of one object: its traffic, limits in force, latest changes, and what to do next while nobody calls it. */
-export function Overview({ kind, id, traffic, hasCallers = false, facts, next = [] }: Props) {
+export function Overview({ kind, id, traffic, hasCallers = false, facts, next = [], uncounted }: Props) {
   const mayAnalytics = useMay('analytics')
   const maySeeHistory = useMay('audit_logs')
   return (
     <Grid gap="md">
       {traffic !== undefined && mayAnalytics && (
         <Grid.Col span={12}>
-          <Traffic filters={{ ...NO_FILTERS, ...traffic }} hasCallers={hasCallers} next={next} />
+          <Traffic filters={{ ...NO_FILTERS, ...traffic }} hasCallers={hasCallers} next={next} uncounted={uncounted} />
         </Grid.Col>
       )}
       <Grid.Col span={{ base: 12, md: 6 }}>
@@ -89,8 +91,9 @@ function Traffic(props: {
   readonly filters: UsageFilters
   readonly hasCallers: boolean
   readonly next: readonly NextStep[]
+  readonly uncounted: NextStep | undefined
 }) {
-  const { filters, hasCallers, next } = props
+  const { filters, hasCallers, next, uncounted } = props
   const { data, error, refetch } = useQuery({
     queryKey: [...USAGE_KEY, 'overview', filters],
     queryFn: async ({ signal }) => {
@@ -115,6 +118,11 @@ function Traffic(props: {
       ) : (
         <>
           <Numbers {...data} />
+          {uncounted !== undefined && (
+            <Text size="sm" mt="md">
+              {say('overview.uncounted')} <StepLink step={uncounted} />
+            </Text>
+          )}
           {data.total === null && next.length > 0 && <NextSteps steps={next} />}
         </>
       )}
@@ -164,15 +172,21 @@ function NextSteps({ steps }: { readonly steps: readonly NextStep[] }) {
     <Stack gap={4} mt="md">
       <Text size="sm">{say('overview.next')}</Text>
       <List size="sm">
-        {steps.map(({ label, to, search }) => (
-          <List.Item key={label}>
-            <Anchor component={Link} to={to as '/'} search={(search ?? {}) as never} size="sm" underline="always">
-              {label}
-            </Anchor>
+        {steps.map((step) => (
+          <List.Item key={step.label}>
+            <StepLink step={step} />
           </List.Item>
         ))}
       </List>
     </Stack>
+  )
+}
+
+function StepLink({ step: { label, to, search } }: { readonly step: NextStep }) {
+  return (
+    <Anchor component={Link} to={to as '/'} search={(search ?? {}) as never} size="sm" underline="always">
+      {label}
+    </Anchor>
   )
 }
 

@@ -8,7 +8,7 @@ import { rateText } from '../../../parts/tables/rights-table.tsx'
 import { say } from '../../../texts/say.ts'
 import { methodOf, proofsOf } from '../authentication/authentication-methods.ts'
 import { schemeForm } from '../authentication/schemes.ts'
-import { objectAt } from '../editor/tree.ts'
+import { EXTENSION, objectAt } from '../editor/tree.ts'
 import { authWord, upstreamOf } from '../list/api-labels.ts'
 
 const POLL_MS = 5000
@@ -29,6 +29,9 @@ export default function OverviewTab({ api }: { readonly api: ApiView }) {
       traffic={{ api: api.id }}
       hasCallers
       next={stepsOf(api)}
+      uncounted={
+        isCounted(api) ? undefined : { label: say('overview.count'), to: at(api), search: { tab: 'settings' } }
+      }
       facts={[
         { name: say('overview.state'), value: say(api.active ? 'overview.active' : 'overview.inactive') },
         {
@@ -54,6 +57,12 @@ export default function OverviewTab({ api }: { readonly api: ApiView }) {
 }
 
 const at = ({ id }: ApiView) => `/apis/${encodeURIComponent(id)}`
+
+/** True where requests are recorded, and so counted. */
+function isCounted({ isOas, definition, classic }: ApiView): boolean {
+  if (!isOas) return classic.do_not_track !== true
+  return objectAt(definition, [EXTENSION, 'middleware', 'global', 'trafficLogs']).enabled === true
+}
 
 function authenticationOf({ classic }: ApiView): string {
   const method = methodOf(classic)
