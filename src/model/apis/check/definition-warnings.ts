@@ -25,6 +25,7 @@ import { hasInlineVersions } from '../read/read-classic.ts'
 import { ANY_METHOD, entryMethods, lacksAction, plainCachePaths, usesExtendedPaths } from '../read/read-rules.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
+import { idleMembers } from './idle-members.ts'
 import { memberWarnings } from './member-warnings.ts'
 import { opennessWarnings } from './openness.ts'
 import { unruledPath } from './path-flaws.ts'
@@ -276,7 +277,7 @@ export function* findingWarnings(document: Pick<ApiDocument, 'format' | 'definit
   const own =
     format === 'classic'
       ? [idleLists, idleVersions, classicAuthWarnings, classicOAuthWarnings]
-      : [idleCarriedLists, oasAuthWarnings, opennessWarnings, documentWarnings, oasOAuthWarnings]
+      : [idleCarriedLists, oasAuthWarnings, opennessWarnings, documentWarnings, idleMembers, oasOAuthWarnings]
   const found = yield* partByPart([...both, ...own.map((check) => () => check(definition))])
   return found.flat()
 }

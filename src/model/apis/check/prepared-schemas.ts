@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf } from '../definition/members.ts'
 import { type Flaw, getAt, setMember, type TreePath, toPointer } from '../definition/tree.ts'
+import { IdleWords, idleKeyword } from './idle-keywords.ts'
 import { contentFault, type Holding, holdingOf, nameFault } from './schema-keywords.ts'
 import { SchemaNames } from './schema-names.ts'
 
@@ -70,6 +71,8 @@ const NO_NAMES: ReadonlySet<string> = new Set()
  * checked is left out and reported, so that the rest is; a value is never refused because something was left out.
  */
 export class PreparedSchemas {
+  /** Words of the schemas prepared so far that say nothing of values. */
+  readonly idle = new IdleWords()
   readonly #document: JsonObject
   readonly #newName: () => string
   readonly #names: SchemaNames
@@ -137,6 +140,8 @@ export class PreparedSchemas {
 
   #keyword(made: JsonObject, schema: JsonObject, keyword: string, scope: Scope): void {
     const holding = holdingOf(keyword)
+    const idleness = idleKeyword(schema, keyword)
+    if (idleness !== undefined) this.idle.note([...scope.at, keyword], idleness)
     if (holding === undefined) return
     const value = schema[keyword]!
     const why = contentFault(keyword, value)

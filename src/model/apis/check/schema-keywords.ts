@@ -53,6 +53,9 @@ const KEYWORDS = new Map<string, readonly [Holding, Check]>([
   ['dependencies', ['value', dependenciesFault]],
 ])
 
+/** The keywords that say what a value must be. */
+export const KEYWORD_NAMES: readonly string[] = [...KEYWORDS.keys()]
+
 /** The kind of content of a keyword; undefined for one that says nothing about a value. */
 export function holdingOf(keyword: string): Holding | undefined {
   return KEYWORDS.get(keyword)?.[0]

@@ -89,6 +89,11 @@ export class ValueSchemas {
     this.#unevaluated = namesOne(document, UNEVALUATED)
   }
 
+  /** Words of the schemas read so far that have no effect. */
+  get idle(): readonly Flaw[] {
+    return this.#prepared.idle.flaws.map((flaw) => this.#rooted(flaw))
+  }
+
   /** The schema at a path of the document: what of it can be checked is. */
   at(at: TreePath): CheckedSchema {
     const text = JSON.stringify(getAt(this.#document, at) ?? null)

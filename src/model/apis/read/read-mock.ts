@@ -124,10 +124,12 @@ function statusOf(code: string): number | undefined {
 
 /** Values of a media type: its named examples, else its only one, else one made from its schema. */
 function valuesOf(document: JsonObject, maker: ExampleMaker, at: TreePath): [name: string, value: Json][] {
-  const { object: media } = describedAt(document, at)
-  const { object: named, at: namedAt } = describedAt(document, [...at, 'examples'])
+  const { object: media, at: mediaAt } = describedAt(document, at)
+  const { object: named, at: namedAt } = describedAt(document, [...mediaAt, 'examples'])
   const values = Object.keys(named).flatMap((name): [string, Json][] => {
-    const value = member(follow(document, [...namedAt, name]).value, 'value')
+    const example = follow(document, [...namedAt, name]).value
+    // The latter are of OpenAPI 3.2.
+    const value = member(example, 'value') ?? member(example, 'dataValue') ?? member(example, 'serializedValue')
     return value === undefined ? [] : [[name, value]]
   })
   if (values.length > 0) return values

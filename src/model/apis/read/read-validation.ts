@@ -3,7 +3,7 @@ import { bareMediaType, isFormType, mediaTypeKey } from '../../network/media-typ
 import { holdingOf } from '../check/schema-keywords.ts'
 import { refuseFlaws } from '../check/validate.ts'
 import { NO_CODE, SchemaEngines, ValueSchemas } from '../check/value-schema.ts'
-import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
+import { flagOf, isEmpty, numberOf, objectOf, textOf } from '../definition/members.ts'
 import {
   type BodyCheck,
   type BodyTypeCheck,
@@ -89,6 +89,11 @@ export class RequestSchemas {
 
   /** Parts of the definition that requests are not compared with although it asks for that, each with the operations that hold it. */
   get unchecked(): Flaw[] {
+    const read = [...[...this.#byDocument.values()].map(({ schemas }) => schemas), ...this.#byText.values()]
+    return [...this.#uncheckedParts(), ...read.flatMap(({ idle }) => idle)]
+  }
+
+  #uncheckedParts(): Flaw[] {
     const all = [...this.#unchecked.values()].map(({ flaw: { at, reason }, says, operations }) => {
       const [named, more] = [[...operations].slice(0, MOST_NAMED), operations.size - MOST_NAMED]
       return {
@@ -249,7 +254,10 @@ function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck
   if (getAt(document, written) !== undefined && follow(document, written).value === undefined)
     source.note({ at: written, reason: NOT_THERE })
   const content = objectOf(body, 'content')
-  if (Object.keys(content).length === 0) return undefined
+  if (Object.keys(content).length === 0) {
+    if (!isEmpty(body)) source.note({ at: bodyAt, reason: 'has no "content", which says what a body is' })
+    return undefined
+  }
   const types = new Map<string, BodyTypeCheck | undefined>()
   const names = Object.keys(content)
   for (const name of names) {
@@ -266,11 +274,11 @@ function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck
 
 /** The check of the bodies of a media type; undefined where any will do. */
 function mediaCheck(source: Source, at: TreePath, type: string): BodyTypeCheck | undefined {
-  const { object: media } = describedAt(source.document, at)
-  const schemaAt = [...at, 'schema']
+  const { object: media, at: mediaAt } = describedAt(source.document, at)
+  const schemaAt = [...mediaAt, 'schema']
   for (const name of UNREAD_MEMBERS)
     if (media[name] !== undefined)
-      source.note({ at: [...at, name], reason: 'is not read: "schema" and "encoding" are' })
+      source.note({ at: [...mediaAt, name], reason: 'is not read: "schema" and "encoding" are' })
   if (media.schema === undefined) return isJsonType(type) ? UNSPECIFIED : undefined
   if (isChecked(type)) return typeCheck(source, schemaAt, type)
   if (!takesAnyText(source.document, schemaAt))
@@ -323,6 +331,7 @@ const UNSPECIFIED: BodyTypeCheck = {
   unread: NO_NAMES,
   fill: undefined,
 }
+const UNASKED = 'may be left out'
 const UNFILLED = 'has a default that is not filled in'
 
 /** Those of the operation, and those of its path that it does not say otherwise. */
@@ -374,11 +383,27 @@ function unfilledParameterAt({ document, at: checkAt, note }: Source, from: Tree
   if (follow(document, from).value === undefined) return leaveOut(NOT_THERE)
   const place = textOf(object, 'in')
   const name = textOf(object, 'name')
+  if (place === 'querystring') return leaveOut('is the whole of a query, which is not read: parameters of it are')
   if (!isPlace(place) || name === '') return leaveOut('must name a parameter and where it is')
-  if (place === 'header' && NO_PARAMETERS.has(name.toLowerCase())) return undefined
+  if (place === 'header' && NO_PARAMETERS.has(name.toLowerCase()))
+    return leaveOut(`is ${name}: OpenAPI has other places for it, and no parameters of this name`)
+  // The gateway may be set up to drop such fields: what is not there is not refused then.
+  const isDropped = place === 'header' && name.includes('_')
+  if (isDropped)
+    note(
+      { at: from, reason: 'fields with "_" in their name are dropped, unless gateway.allow_underscore_fields is on' },
+      UNASKED,
+    )
+  if (object.schema === undefined && isEmpty(object.content))
+    note({ at: from, reason: 'it has neither "schema" nor "content"' }, 'may have any value')
+  else if (object.schema !== undefined && !isEmpty(object.content))
+    note({ at: [...at, 'schema'], reason: '"content" counts beside it' })
   const base: ParameterCheck = {
     ...{ in: place, name: place === 'header' ? name.toLowerCase() : name },
-    ...{ required: place === 'path' || flagOf(object, 'required'), allowEmpty: flagOf(object, 'allowEmptyValue') },
+    ...{
+      required: place === 'path' || (flagOf(object, 'required') && !isDropped),
+      allowEmpty: flagOf(object, 'allowEmptyValue'),
+    },
     ...{ style: 'unread', explode: false, shape: TEXT, others: NO_NAMES, check: ANYTHING, fill: undefined },
   }
   const unread = (reason: string) => {
