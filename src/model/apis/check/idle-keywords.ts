@@ -55,7 +55,7 @@ const DIALECTS = /^https?:\/\/(?:json-schema\.org\/draft\/2020-12\/|spec\.openap
 const AS_2020: Idleness = { reason: 'schemas are read as those of JSON Schema 2020-12' }
 
 /** Keywords that only count beside another one. */
-const BESIDE: ReadonlyMap<string, string> = new Map([
+const NEEDED: ReadonlyMap<string, string> = new Map([
   ...(['then', 'else'] as const).map((name) => [name, 'if'] as const),
   ...(['minContains', 'maxContains'] as const).map((name) => [name, 'contains'] as const),
 ])
@@ -78,8 +78,8 @@ export function idleKeyword(schema: JsonObject, name: string): Idleness | undefi
       : { reason: `${JSON.stringify(value).slice(0, 100)} is no format that is checked` }
   // It says that there is nothing to compare.
   if (name === 'contentMediaType' && value === 'application/octet-stream') return undefined
-  const beside = BESIDE.get(name)
-  if (beside !== undefined && !Object.hasOwn(schema, beside)) return { reason: `there is no "${beside}" beside it` }
+  const needed = NEEDED.get(name)
+  if (needed !== undefined && !Object.hasOwn(schema, needed)) return { reason: `there is no "${needed}" beside it` }
   if (holdingOf(name) !== undefined) return undefined
   const reason = UNCOMPARED.get(name)
   if (reason !== undefined) return { reason }
