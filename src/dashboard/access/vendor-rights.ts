@@ -21,10 +21,9 @@ export interface RightsOrigin {
 }
 
 /**
- * A key or policy (`schema`), with warnings of members without effect and with the paths of its rights as they matched where its program comes from (`compat.path_matching`), where the
- * installation names a vendor's word: as for classic definitions, nothing in it names its product. `before`: what it replaces; `orgId`: the organisation that it is
- * of. A call that
- * says that its paths are as they are meant (`RIGHTS_QUERY`) has them stored so.
+ * A key or policy (`schema`) as it is stored, with warnings of members without effect. Where the installation names a vendor's word, paths of
+ * rights are written out as they match at that vendor's gateway (`compat.path_matching`): like classic definitions, a key names no product.
+ * A call with `RIGHTS_QUERY` has its paths stored as they are. `before`: the key or policy that is replaced; `orgId`: its organisation.
  * @throws Fault `store_away`
  */
 export async function vendorRights(

@@ -41,7 +41,10 @@ export async function sentOrNamedDocument(parts: DashboardParts, call: Call): Pr
   if (typeof url !== 'string' || member(body, 'openapi') !== undefined) return named(parts, body)
   const { enabled, allow_private: allowPrivate } = parts.config.dashboard.import_url
   if (!enabled) throw fault('import_refused', 'reading documents from addresses is off (dashboard.import_url.enabled)')
-  const { bytes, contentType } = await fetchDocument(url, { allowPrivate, limitBytes: FETCH_BYTES, totalMs: FETCH_MS })
+  const { bytes, contentType } = await fetchDocument(url, {
+    ...{ allowPrivate, setting: 'dashboard.import_url.allow_private' },
+    ...{ limitBytes: FETCH_BYTES, totalMs: FETCH_MS },
+  })
   return named(parts, await parse(bytes, contentType))
 }
 

@@ -3,6 +3,8 @@ export const CALL_TEXTS: Readonly<Record<string, string>> = {
   importApis: 'For moves from another installation: ids are kept.',
   importPolicies: 'For moves from another installation: ids are kept.',
   deleteExpiredOauthTokens: 'Expired tokens are refused anyway: this frees space at once instead of in the background.',
+  updateAdminOrganisation:
+    'The body is the whole organisation: read it, change it, send it back. Members that it leaves out are emptied, such as `cname` and `sso_enabled`; `additional_permissions` and `developer_count` stay.',
   createAdminUser: 'The answer has the API credential of the user.',
   createApi:
     'The body is a classic definition. The API is live when the call returns, unless `Warnings` of the answer says otherwise.',

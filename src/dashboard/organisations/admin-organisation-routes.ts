@@ -104,7 +104,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: '/admin/organisations/{id}',
       access: 'installation',
-      summary: 'Replace an organisation; omitted fields are cleared, custom permissions are kept',
+      summary: 'Replace an organisation as a whole',
       body: Body,
       answers: { 200: DoneShape },
       async run(call) {

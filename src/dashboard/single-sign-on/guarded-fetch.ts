@@ -1,7 +1,7 @@
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { fault, toFault } from '../../errors/fault.ts'
-import { readWebhookTarget } from '../../model/webhooks/hook.ts'
+import { type NetworkRule, readWebhookTarget } from '../../model/webhooks/hook.ts'
 import { pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
 
 export interface GuardedFetchOptions {
@@ -27,19 +27,21 @@ const BODYLESS: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
  */
 export async function guardedFetch(address: string, sent: Sent, options: GuardedFetchOptions): Promise<Response> {
   try {
-    const url = readWebhookTarget(address, options)
-    if (url.protocol !== 'https:' && !options.allowPrivate) throw new Error('plain http needs sso.allow_private')
-    return await fetched(url, sent, options)
+    const rule: NetworkRule = { allowPrivate: options.allowPrivate, setting: 'sso.allow_private' }
+    const url = readWebhookTarget(address, rule)
+    if (url.protocol !== 'https:' && !options.allowPrivate) throw new Error(`plain http needs ${rule.setting}`)
+    return await fetched(url, sent, { ...options, ...rule })
   } catch (error) {
-    const { message } = toFault(error)
-    throw fault('sso_failed', `the identity provider could not be asked at ${hostOf(address)}: ${message}`, error)
+    const { code, message } = toFault(error)
+    const reason = code === 'webhook_target_refused' ? `it ${message}` : message
+    throw fault('sso_failed', `the identity provider could not be asked at ${hostOf(address)}: ${reason}`, error)
   }
 }
 
 function fetched(
   url: URL,
   { method = 'GET', headers = {}, body }: Sent,
-  options: GuardedFetchOptions,
+  options: GuardedFetchOptions & NetworkRule,
 ): Promise<Response> {
   const payload = body instanceof URLSearchParams ? body.toString() : body
   if (payload != null && typeof payload !== 'string') throw new Error('a body must be text')

@@ -5,7 +5,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { toEmail } from '../../model/people/user.ts'
 import { profileText } from '../../model/single-sign-on/idp-profile.ts'
-import { refusePrivate } from '../../model/webhooks/hook.ts'
+import { type NetworkRule, refusePrivate } from '../../model/webhooks/hook.ts'
 import { pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { firstText, type ProvenPerson } from './claims.ts'
@@ -46,7 +46,9 @@ export async function checkDirectory(
     const entry = admin === '' ? await byOwnName(client, config, typed) : await byLookUp(client, config, typed, admin)
     return entry && provenBy(config, typed.username, entry)
   } catch (error) {
-    throw fault('sso_failed', `the directory could not be asked: ${toFault(error).message}`, error)
+    const { code, message } = toFault(error)
+    const reason = code === 'webhook_target_refused' ? `it ${message}` : message
+    throw fault('sso_failed', `the directory could not be asked: ${reason}`, error)
   } finally {
     await client?.unbind().catch(() => undefined)
   }
@@ -155,8 +157,9 @@ function clientOf({ config }: DashboardParts, profile: JsonObject): Client {
   const { allow_private: allowPrivate, timeout_ms: timeoutMs } = config.sso
   const host = hostOf(profile)
   const port = Number(profile.LDAPPort ?? 389)
-  if (isIP(host) !== 0) refusePrivate([host], allowPrivate)
-  const lookup = pinnedLookup({ allowPrivate })
+  const rule: NetworkRule = { allowPrivate, setting: 'sso.allow_private' }
+  if (isIP(host) !== 0) refusePrivate([host], rule)
+  const lookup = pinnedLookup(rule)
   const encrypted = profile.LDAPUseSSL === true
   let connected = false
   const plain = () => {

@@ -130,6 +130,12 @@ async function discover({ config }: DashboardParts, provider: JsonObject): Promi
   const issuer = new URL(profileText(provider, 'DiscoverURL').replace(WELL_KNOWN, ''))
   const secret = profileText(provider, 'Secret')
   const authentication = secret === '' ? client.None() : clientSecret(provider, secret)
+  // The library refuses it too, without the setting.
+  if (issuer.protocol === 'http:' && !allowPrivate)
+    throw fault(
+      'sso_failed',
+      `the identity provider could not be asked at ${issuer.host}: plain http needs sso.allow_private`,
+    )
   try {
     const found = await client.discovery(
       issuer,

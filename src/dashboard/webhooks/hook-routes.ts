@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { ALSO, describedAs, describedOpenMembers } from '../../model/openapi/component-schemas.ts'
-import { hookShape, readHook } from '../../model/webhooks/hook.ts'
+import { hookShape, readHook, webhookNetwork } from '../../model/webhooks/hook.ts'
 import { WebhookClient } from '../../oauth/webhooks/webhook-client.ts'
 import { eventMessage } from '../../oauth/webhooks/webhook-messages.ts'
 import { createHook, hookSecretsOf, removeHook, updateHook } from '../../publish/webhooks/hooks.ts'
@@ -165,7 +165,7 @@ async function sendTest(parts: DashboardParts, stored: StoredDocument<'hook'>): 
   const body = JSON.stringify({ event: 'test', data: { hook_id: stored.id } })
   const atS = Math.floor(parts.clock.wall() / 1000)
   const client = new WebhookClient({
-    allowPrivate: parts.config.webhooks.allow_private,
+    ...webhookNetwork(parts.config.webhooks.allow_private),
     connectMs: CONNECT_MS,
     totalMs: TOTAL_MS,
   })

@@ -46,19 +46,31 @@ export function isPublicAddress(address: string): boolean {
   return GLOBAL_V6.check(address, 'ipv6') && !PRIVATE.check(address, 'ipv6')
 }
 
+/** Who may be called at addresses that are not public: what the installation says, and its setting, which refusals name. */
+export interface NetworkRule {
+  readonly allowPrivate: boolean
+  readonly setting: 'webhooks.allow_private' | 'sso.allow_private' | 'dashboard.import_url.allow_private'
+}
+
+/** The rule for webhooks, and for key sets, introspection and documents of clients. */
+export function webhookNetwork(allowPrivate: boolean): NetworkRule {
+  return { allowPrivate, setting: 'webhooks.allow_private' }
+}
+
 /**
- * Reads the address of a webhook: http or https, no user and no password in it. A host that is an address is judged here, a name
- * when it is resolved. @throws Fault `webhook_target_refused` (400)
+ * Reads an address that a user names for the installation to call: http or https, no user and no password in it. A host that is an
+ * address is judged here, a name when it is resolved. @throws Fault `webhook_target_refused` (400) with words that follow the name of the
+ * address
  */
-export function readWebhookTarget(text: string, { allowPrivate }: { readonly allowPrivate: boolean }): URL {
+export function readWebhookTarget(text: string, rule: NetworkRule): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw fault('webhook_target_refused', 'a webhook target must be an absolute http or https URL')
+    throw fault('webhook_target_refused', 'must be an absolute http or https URL')
   if (url.username !== '' || url.password !== '')
-    throw fault('webhook_target_refused', 'a webhook target must not hold a user name or password')
+    throw fault('webhook_target_refused', 'must not hold a user name or password')
   // URL has turned numbers such as 0x7f.1 or 2130706433 into ordinary addresses
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  if (isIP(host) !== 0) refusePrivate([host], allowPrivate)
+  if (isIP(host) !== 0) refusePrivate([host], rule)
   return url
 }
 
@@ -69,12 +81,12 @@ export function isPrivateTarget(url: string): boolean {
 }
 
 /** Those of the addresses that may be connected to. @throws Fault `webhook_target_refused` (400) when none may */
-export function refusePrivate(addresses: readonly string[], allowPrivate: boolean): readonly string[] {
+export function refusePrivate(addresses: readonly string[], { allowPrivate, setting }: NetworkRule): readonly string[] {
   const open = allowPrivate ? addresses : addresses.filter(isPublicAddress)
   if (open.length > 0) return open
   throw fault(
     'webhook_target_refused',
-    'the target is on a loopback, link-local, private or reserved network, which webhooks may not reach',
+    `is on a loopback, link-local, private or reserved network: set ${setting} to reach it`,
   )
 }
 
@@ -146,6 +158,8 @@ const LONGEST_TIMEOUT_S = 86_400
 /** How webhooks are read. */
 export interface HookRules {
   readonly allowPrivate: boolean
+  /** Names of members where they differ from those of a stored webhook, for refusals. */
+  readonly names?: Readonly<Partial<Record<'target_path' | 'header_map', string>>>
   /** The target as it was shown before: one that is sent back may be longer than new ones. */
   readonly shownTarget?: Json | undefined
 }
@@ -153,12 +167,13 @@ export interface HookRules {
 /**
  * Reads a webhook from the wire. @throws Fault `hook_invalid` (400) naming the field, `webhook_target_refused` (400)
  */
-export function readHook(sent: JsonObject, { allowPrivate, shownTarget }: HookRules): HookDraft {
+export function readHook(sent: JsonObject, { allowPrivate, shownTarget, names = {} }: HookRules): HookDraft {
+  const { target_path: targetName = 'target_path', header_map: headersName = 'header_map' } = names
   const { id: _id, org_id: _org, api_model: _model, sealed: _sealed, header_map, shared_secret, ...rest } = sent
   const method = text('method', rest.method, 10).toUpperCase()
   if (!METHODS.has(method)) throw fault('hook_invalid', `method: must be one of ${[...METHODS].join(', ')}`)
-  const target = readTarget(rest.target_path, shownTarget)
-  checkTarget(target, allowPrivate)
+  const target = readTarget(targetName, rest.target_path, shownTarget)
+  checkTarget(targetName, target, allowPrivate)
   const timeout = rest.event_timeout ?? 0
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= LONGEST_TIMEOUT_S))
     throw fault('hook_invalid', 'event_timeout: must be a number of seconds, at most a day')
@@ -173,7 +188,7 @@ export function readHook(sent: JsonObject, { allowPrivate, shownTarget }: HookRu
   const secret = shared_secret ?? undefined
   if (secret !== undefined && (typeof secret !== 'string' || secret.length > LONGEST || !FIELD_VALUE.test(secret)))
     throw fault('hook_invalid', 'shared_secret: must be a text that a header can carry')
-  return { body, headers: readHeaders(header_map ?? {}), sharedSecret: secret }
+  return { body, headers: readHeaders(headersName, header_map ?? {}), sharedSecret: secret }
 }
 
 /** A webhook as callers see it, in the order that they know. The shared secret is for no eye. */
@@ -190,20 +205,20 @@ export function hookShape(id: string, hook: Hook, { header_map }: HookSecrets): 
 }
 
 /** The address as it is stored; the bound is one of what is stored, so that what was taken is taken again. */
-function readTarget(sent: Json | undefined, shown: Json | undefined): string {
+function readTarget(name: string, sent: Json | undefined, shown: Json | undefined): string {
   const isUnchanged = sent !== undefined && sent === shown
-  const target = asUri(text('target_path', sent, isUnchanged ? Number.POSITIVE_INFINITY : LONGEST_TARGET))
+  const target = asUri(text(name, sent, isUnchanged ? Number.POSITIVE_INFINITY : LONGEST_TARGET))
   if (target.length > LONGEST_TARGET && !isUnchanged)
-    throw fault('hook_invalid', `target_path: is longer than ${LONGEST_TARGET} characters once it is percent-encoded`)
+    throw fault('hook_invalid', `${name}: is longer than ${LONGEST_TARGET} characters once it is percent-encoded`)
   return target
 }
 
 /** @throws Fault `webhook_target_refused` (400) naming the member */
-function checkTarget(target: string, allowPrivate: boolean): void {
+function checkTarget(name: string, target: string, allowPrivate: boolean): void {
   try {
-    readWebhookTarget(target, { allowPrivate })
+    readWebhookTarget(target, webhookNetwork(allowPrivate))
   } catch (error) {
-    throw error instanceof Fault ? fault(error.code, `target_path: ${error.message}`) : error
+    throw error instanceof Fault ? fault(error.code, `${name}: ${error.message}`) : error
   }
 }
 
@@ -214,15 +229,18 @@ function asUri(target: string): string {
   return url.href.replace(/[{}|^`\\"<>]|%(?![0-9A-Fa-f]{2})/g, encodeURIComponent)
 }
 
-function readHeaders(map: Json): Record<string, string> {
+function readHeaders(member: string, map: Json): Record<string, string> {
   if (!isObject(map) || Object.keys(map).length > MOST_HEADERS)
-    throw fault('hook_invalid', `header_map: must be an object of at most ${MOST_HEADERS} texts`)
+    throw fault('hook_invalid', `${member}: must be an object of at most ${MOST_HEADERS} texts`)
   return Object.fromEntries(
     Object.entries(map).map(([name, value]) => {
       if (!FIELD_NAME.test(name) || name.length > LONGEST || isWireField(name) || TAKEN.test(name))
-        throw fault('hook_invalid', 'header_map: a name is no header field, or one that is ours to write')
+        throw fault(
+          'hook_invalid',
+          `${member}: ${JSON.stringify(name.slice(0, 64))} is no header field, or one that is ours to write`,
+        )
       if (typeof value !== 'string' || value.length > LONGEST_VALUE || !FIELD_VALUE.test(value))
-        throw fault('hook_invalid', `header_map: the value of ${name} is none that a header can carry`)
+        throw fault('hook_invalid', `${member}: the value of ${name} is none that a header can carry`)
       return [name, value]
     }),
   )

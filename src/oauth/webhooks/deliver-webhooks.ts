@@ -1,5 +1,6 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import { toFault } from '../../errors/fault.ts'
+import { type NetworkRule, webhookNetwork } from '../../model/webhooks/hook.ts'
 import { type EventMessage, eventTarget, openEvent, orgOfQueue } from '../../publish/events/events.ts'
 import type { DeliveryOutcome, DeliveryRow } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
@@ -17,7 +18,7 @@ export type DeliveryParts = Pick<OAuthParts, 'documents' | 'outbox' | 'clock' | 
 }
 
 /** Bounds that tests set lower. */
-export interface DeliveryBounds extends Partial<Omit<PostOptions, 'allowPrivate'>> {
+export interface DeliveryBounds extends Partial<Omit<PostOptions, keyof NetworkRule>> {
   /** Messages under way at once, each of another queue. */
   readonly parallel?: number
 }
@@ -76,7 +77,7 @@ export class Deliveries {
       connectMs: CONNECT_MS,
       totalMs: TOTAL_MS,
       ...post,
-      allowPrivate: parts.allowPrivate,
+      ...webhookNetwork(parts.allowPrivate),
     })
   }
 

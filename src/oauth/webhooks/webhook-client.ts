@@ -131,6 +131,7 @@ function verdict(status: number): string {
 
 /** Codes only: messages of errors name addresses and, of TLS, subjects of certificates. */
 function reasonOf(error: unknown): string {
+  if (error instanceof Fault && error.code === 'webhook_target_refused') return `the target ${error.message}`
   if (error instanceof Unanswered || error instanceof Fault) return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? `no connection: ${code}` : 'no connection'

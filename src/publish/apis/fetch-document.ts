@@ -19,7 +19,7 @@ export interface FetchedDocument {
 }
 
 /**
- * Reads a document from a URL of a user: http or https, public addresses only unless `allowPrivate`, checked after
+ * Reads a document from a URL of a user: http or https, public addresses only unless the rule says otherwise, checked after
  * the name was resolved and then connected to without resolving it again. Does not follow redirects, and sends no credentials but those
  * of `form`.
  * @throws Fault `import_refused` (400) with a reason that says nothing of what is in the network
@@ -30,7 +30,7 @@ export async function fetchDocument(address: string, options: FetchOptions): Pro
   } catch (error) {
     if (error instanceof Refusal) throw fault('import_refused', error.message)
     if (error instanceof Fault && error.code === 'webhook_target_refused')
-      throw fault('import_refused', 'the address is not a public http or https address')
+      throw fault('import_refused', `the address ${error.message}`)
     // Which port is closed and which is silent is nobody's business.
     throw fault('import_refused', 'no document could be read from the address', error)
   }

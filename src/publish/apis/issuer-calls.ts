@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { webhookNetwork } from '../../model/webhooks/hook.ts'
 import { type FetchedDocument, fetchDocument } from './fetch-document.ts'
 
 /** Calls to issuers of tokens, and to sites of clients. They reject on failure. */
@@ -25,6 +26,7 @@ const INTROSPECTION_BOUNDS = { limitBytes: 65_536, totalMs: 5_000 }
 
 /** Calls to issuers within this process's bounds: to public addresses only unless `allowPrivate`. */
 export function issuerCalls(allowPrivate: boolean): IssuerCalls {
+  const rule = webhookNetwork(allowPrivate)
   const reading: string[] = []
   return {
     async clientKeys(url, orgId) {
@@ -33,13 +35,13 @@ export function issuerCalls(allowPrivate: boolean): IssuerCalls {
         throw fault('import_refused', 'too many key sets of clients are being read')
       reading.push(orgId)
       try {
-        return (await fetchDocument(url, { allowPrivate, ...CLIENT_KEYS_BOUNDS })).bytes
+        return (await fetchDocument(url, { ...rule, ...CLIENT_KEYS_BOUNDS })).bytes
       } finally {
         reading.splice(reading.indexOf(orgId), 1)
       }
     },
-    fetch: async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes,
-    post: async (url, form) => (await fetchDocument(url, { allowPrivate, ...INTROSPECTION_BOUNDS, form })).bytes,
-    clientDocument: (url) => fetchDocument(url, { allowPrivate, ...CLIENT_DOCUMENT_BOUNDS }),
+    fetch: async (url) => (await fetchDocument(url, { ...rule, ...KEY_SET_BOUNDS })).bytes,
+    post: async (url, form) => (await fetchDocument(url, { ...rule, ...INTROSPECTION_BOUNDS, form })).bytes,
+    clientDocument: (url) => fetchDocument(url, { ...rule, ...CLIENT_DOCUMENT_BOUNDS }),
   }
 }

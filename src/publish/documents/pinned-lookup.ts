@@ -1,10 +1,8 @@
 import { lookup as lookUp } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { refusePrivate } from '../../model/webhooks/hook.ts'
+import { type NetworkRule, refusePrivate } from '../../model/webhooks/hook.ts'
 
-export interface PinnedOptions {
-  /** True = loopback, link-local and private addresses too. */
-  readonly allowPrivate: boolean
+export interface PinnedOptions extends NetworkRule {
   /** Answers the addresses of a name; the system's resolver by default. */
   readonly resolve?: (host: string) => Promise<readonly string[]>
 }
@@ -13,10 +11,10 @@ export interface PinnedOptions {
  * How a connection finds its address: those that are checked here are the ones that are connected to, nobody resolves the name
  * again. It fails with the Fault `webhook_target_refused` when no address may be reached.
  */
-export function pinnedLookup({ allowPrivate, resolve = systemAddresses }: PinnedOptions): LookupFunction {
+export function pinnedLookup({ resolve = systemAddresses, ...rule }: PinnedOptions): LookupFunction {
   return (host, options, done) => {
     resolve(host)
-      .then((addresses) => refusePrivate(addresses, allowPrivate))
+      .then((addresses) => refusePrivate(addresses, rule))
       .then(
         (open) => {
           const all = open.map((address) => ({ address, family: isIP(address) }))

@@ -249,7 +249,7 @@ test('documents are fetched only where that is allowed, and never from private n
   for (const host of inside) {
     const answer = await at(on, url('/pets.json', host))
     assert.equal(answer.status, 400, host)
-    assert.match(String(bodyOf(answer).Message), /not a public http or https address/, host)
+    assert.match(String(bodyOf(answer).Message), /set dashboard\.import_url\.allow_private to reach it/, host)
   }
   for (const target of ['file:///etc/passwd', 'gopher://example.org/', 'http://user:pw@example.org/', 'nonsense'])
     assert.equal((await at(on, { url: target })).status, 400, target)

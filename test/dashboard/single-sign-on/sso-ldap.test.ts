@@ -172,8 +172,13 @@ test('a missing, silent, private or untrusted directory is refused, with the rea
   await refused('untrusted', profileOf(silentPort, { LDAPUseSSL: true }))
   const fenced = await ssoWorld(t, { SVC_SSO_ALLOWPRIVATE: 'false' })
   const before = sockets.size
-  await refused('private', profileOf(silentPort), fenced)
-  await refused('named', profileOf(silentPort, { LDAPServer: 'localhost' }), fenced)
+  for (const [id, server] of [
+    ['private', '127.0.0.1'],
+    ['named', 'localhost'],
+  ] as const) {
+    await refused(id, profileOf(silentPort, { LDAPServer: server }), fenced)
+    assert.match(whyRefused(fenced), /: it is on a loopback, .*: set sso\.allow_private to reach it$/)
+  }
   assert.equal(sockets.size, before)
 })
 

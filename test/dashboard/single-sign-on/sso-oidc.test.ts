@@ -251,6 +251,7 @@ test('providers on private networks, and what is not there, are refused', quiet,
   for (const [i, url] of [...addresses, 'file:///etc/passwd', 'http://169.254.169.254/'].entries()) {
     await dashboard.profile(profile(`p${i}`, url))
     assert.equal((await new Browser().visit(`${dashboard.base}/auth/p${i}/openid-connect`)).status, 403, url)
+    if (url.startsWith('http')) assert.match(whyRefused(dashboard), /\bsso\.allow_private\b/, url)
   }
   assert.equal(asked, 0)
   for (const path of [

@@ -336,6 +336,7 @@ test('metadata are fetched within bounds and refused from private networks', asy
   const fenced = await ssoWorld(t, { SVC_SSO_ALLOWPRIVATE: 'false' })
   await fenced.profile(profile('inside', `${from}/right`, fenced.base))
   assert.equal((await new Browser().visit(`${fenced.base}/auth/inside/saml`)).status, 403)
+  assert.match(whyRefused(fenced), /set sso\.allow_private to reach it$/)
   assert.equal(asked, 4)
   for (const xml of [
     '',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isPublicAddress, readWebhookTarget, refusePrivate } from '../../../src/model/webhooks/hook.ts'
+import { isPublicAddress, readWebhookTarget, refusePrivate, webhookNetwork } from '../../../src/model/webhooks/hook.ts'
 
 const REFUSED = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255'],
@@ -98,12 +98,12 @@ test('a target whose host is a private address is refused in every spelling', ()
   ]
   for (const host of [...hosts, '127.0.0.1.', '１２７.0.0.1', '[fd00::1]', '[64:ff9b::7f00:1]', '%31%32%37.0.0.1'])
     assert.throws(
-      () => readWebhookTarget(`http://${host}:80/x`, { allowPrivate: false }),
+      () => readWebhookTarget(`http://${host}:80/x`, webhookNetwork(false)),
       { code: 'webhook_target_refused' },
       host,
     )
-  assert.equal(readWebhookTarget('http://127.0.0.1:9/x?y#z', { allowPrivate: true }).hostname, '127.0.0.1')
-  assert.equal(readWebhookTarget('https://hooks.example.org/x', { allowPrivate: false }).hostname, 'hooks.example.org')
+  assert.equal(readWebhookTarget('http://127.0.0.1:9/x?y#z', webhookNetwork(true)).hostname, '127.0.0.1')
+  assert.equal(readWebhookTarget('https://hooks.example.org/x', webhookNetwork(false)).hostname, 'hooks.example.org')
 })
 
 test('what is no plain http or https URL is refused, private networks allowed or not', () => {
@@ -124,15 +124,19 @@ test('what is no plain http or https URL is refused, private networks allowed or
     'javascript:1',
   ])
     for (const allowPrivate of [true, false])
-      assert.throws(() => readWebhookTarget(text, { allowPrivate }), { code: 'webhook_target_refused' }, text)
+      assert.throws(
+        () => readWebhookTarget(text, webhookNetwork(allowPrivate)),
+        { code: 'webhook_target_refused' },
+        text,
+      )
 })
 
 test('of several addresses of a name, only public ones are left; none left is a refusal', () => {
-  assert.deepEqual(refusePrivate(['10.0.0.1', '8.8.8.8', '::1', '2606:4700::1111'], false), [
+  assert.deepEqual(refusePrivate(['10.0.0.1', '8.8.8.8', '::1', '2606:4700::1111'], webhookNetwork(false)), [
     '8.8.8.8',
     '2606:4700::1111',
   ])
-  assert.deepEqual(refusePrivate(['10.0.0.1', '::1'], true), ['10.0.0.1', '::1'])
-  assert.throws(() => refusePrivate(['10.0.0.1', 'fd00::1'], false), { code: 'webhook_target_refused' })
-  assert.throws(() => refusePrivate([], true), { code: 'webhook_target_refused' })
+  assert.deepEqual(refusePrivate(['10.0.0.1', '::1'], webhookNetwork(true)), ['10.0.0.1', '::1'])
+  assert.throws(() => refusePrivate(['10.0.0.1', 'fd00::1'], webhookNetwork(false)), { code: 'webhook_target_refused' })
+  assert.throws(() => refusePrivate([], webhookNetwork(true)), { code: 'webhook_target_refused' })
 })

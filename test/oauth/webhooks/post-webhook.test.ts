@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { webhookNetwork } from '../../../src/model/webhooks/hook.ts'
 import { type PostOptions, WebhookClient } from '../../../src/oauth/webhooks/webhook-client.ts'
 import { webhookMessage } from '../../../src/oauth/webhooks/webhook-messages.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
@@ -16,7 +17,7 @@ async function receiverOf(t: TestContext, options: Parameters<typeof startReceiv
 }
 
 function clientOf(t: TestContext, options: Partial<PostOptions> = {}): WebhookClient {
-  const client = new WebhookClient({ allowPrivate: true, connectMs: 5_000, totalMs: 10_000, ...options })
+  const client = new WebhookClient({ ...webhookNetwork(true), connectMs: 5_000, totalMs: 10_000, ...options })
   t.after(() => client.close())
   return client
 }

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../json/json.ts'
 import { type PausedWork, partByPart } from '../../threads/paused-work.ts'
 import { apiEventOf } from '../../webhooks/api-events.ts'
 import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
-import { readHook } from '../../webhooks/hook.ts'
+import { type HookRules, readHook } from '../../webhooks/hook.ts'
 import { errorsToClassic, inExtension } from '../convert/convert.ts'
 import { groupsOf, isSectionOn, SECTIONS } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
@@ -33,7 +33,10 @@ function classicEventFlaws(classic: JsonObject): Flaw[] {
       const meta = objectOf(entry, 'handler_meta')
       if (!isServed(entry) || textOf(entry, 'handler_name') !== HANDLER_NAMES.webhook) return []
       const hook = { ...receiver(textOf(meta, 'method'), meta.target_path), header_map: objectOf(meta, 'header_map') }
-      return receiverFlaws(hook).map((reason) => ({ at: [...at, String(index), 'handler_meta'], reason }))
+      return receiverFlaws(hook, {}).map((flaw) => ({
+        ...flaw,
+        at: [...at, String(index), 'handler_meta', ...flaw.at],
+      }))
     })
   })
 }
@@ -56,7 +59,10 @@ function oasEventFlaws(extension: JsonObject): Flaw[] {
       objectsOf(entry, 'headers').map((each) => [textOf(each, 'name'), textOf(each, 'value')]),
     )
     const hook = { ...receiver(textOf(entry, 'method'), entry.url), header_map: headers }
-    return receiverFlaws(hook).map((reason) => ({ at, reason }))
+    return receiverFlaws(hook, { target_path: 'url', header_map: 'headers' }).map((flaw) => ({
+      ...flaw,
+      at: [...at, ...flaw.at],
+    }))
   })
 }
 
@@ -64,13 +70,15 @@ function receiver(method: string, target: JsonObject[string] | undefined): JsonO
   return { method: method || 'POST', target_path: target ?? null }
 }
 
-/** Its address is judged by its form alone: what it leads to is looked at when something is sent there. */
-function receiverFlaws(hook: JsonObject): string[] {
+/** Its address is judged by its form alone: what it leads to is looked at when something is sent there. `names`: as the caller wrote the members. */
+function receiverFlaws(hook: JsonObject, names: NonNullable<HookRules['names']>): Flaw[] {
   try {
-    readHook(hook, { allowPrivate: true })
+    readHook(hook, { allowPrivate: true, names })
     return []
   } catch (error) {
-    return [toFault(error).message]
+    // Its refusals begin with the member.
+    const [, name = '', reason = ''] = /^(\w+): (.*)$/s.exec(toFault(error).message) ?? []
+    return [{ at: [name], reason }]
   }
 }
 

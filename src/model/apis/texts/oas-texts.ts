@@ -196,17 +196,19 @@ export const OAS_TEXTS: MemberTexts = {
   'info.versioning': 'Versions of the API, each an API of its own. Set at the base API.',
   'info.versioning.name': 'Name of the version that the base API itself is.',
   'info.versioning.default':
-    'Version of requests that name none: a name, or `self` for the base API. Empty: such requests are refused.',
+    'Version of requests that name none: its name, or `self` for the base API. Empty: such requests are refused (403). With `location: url` only a request to the bare listen path names none; `fallbackToDefault` covers other paths.',
   'info.versioning.location':
     'Place of the version in a request: `header`, `url-param` (query parameter) or `url` (first segment below the listen path).',
   'info.versioning.key': 'Name of the header or query parameter.',
   'info.versioning.versions': 'The other versions.',
   'info.versioning.versions[].name': 'Name of the version, as requests name it.',
   'info.versioning.versions[].id': 'Id of the API that serves it.',
-  'info.versioning.stripVersioningData': 'true: the version is removed before the request goes to the upstream.',
+  'info.versioning.stripVersioningData':
+    'true: the upstream does not get the version: the header, the query parameter, or the first segment below the listen path. With `location: url` and `fallbackToDefault` it does not get the first of several segments that names no version either; `urlVersioningPattern` limits that.',
   'info.versioning.urlVersioningPattern':
-    'With `location: url`, a regular expression: only a segment that matches it counts as a version. Empty: any.',
-  'info.versioning.fallbackToDefault': 'true: a request for an unknown version gets the default version.',
+    'With `location: url` and `stripVersioningData`, a regular expression: only a first segment that matches it is removed from the path. Empty: any. Which version serves the request does not depend on it.',
+  'info.versioning.fallbackToDefault':
+    'true: `default` serves requests that name an unknown version, and with `location: url` paths that begin with no version. Else they are refused (404).',
   upstream: 'The service behind the API.',
   'upstream.url':
     'Base URL of the upstream, `http://` or `https://`; `svc://API_ID/` leads to another API of the organisation.',
