@@ -97,3 +97,13 @@ test('the overview of a user and a developer says how it is, and what changed la
   await part(page, 'Last 24 hours').getByText('p95 latency').waitFor()
   await inspect(page, 'overview-developer')
 })
+
+test('the page of a client shows its traffic', async (t) => {
+  const world = await startApis(t)
+  const id = await makeApi(world, 'Orders', '/orders/', 'oauth')
+  const { client_id } = await ask(world, 'POST', `/api/apis/oauth/${id}`, { redirect_uri: 'https://app.test/cb' })
+  const page = await world.open(world.admin, `/apis/${id}?tab=clients&view=client:${client_id}`)
+  await part(page, 'Last 24 hours').getByText('p95 latency').waitFor()
+  await becomes(() => part(page, 'Last 24 hours').getByText('0 per hour').count(), 1)
+  await inspect(page, 'overview-client')
+})

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { useMay } from '../../api/people/session.ts'
 import { AUDIT_KEY, listHistory } from '../../api/platform/audit.ts'
 import { readBreakdown, readTotal, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
+import { type Callers, callersIn } from '../../api/traffic/callers.ts'
 import { NO_FILTERS, type UsageFilters } from '../../api/traffic/dimensions.ts'
 import { lastHours } from '../../api/traffic/home.ts'
 import { say } from '../../texts/say.ts'
@@ -43,7 +44,7 @@ export function Overview({ kind, id, traffic, hasCallers = false, facts, next = 
     <Grid gap="md">
       {traffic !== undefined && mayAnalytics && (
         <Grid.Col span={12}>
-          <Traffic filters={{ ...NO_FILTERS, ...traffic }} hasCallers={hasCallers} next={next} uncounted={uncounted} />
+          <ObjectTraffic {...{ traffic, hasCallers, next, uncounted }} />
         </Grid.Col>
       )}
       <Grid.Col span={{ base: 12, md: 6 }}>
@@ -87,13 +88,12 @@ const AGAIN_MS = 30_000
 const GRAVE_SHARE = 0.05
 const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 
-function Traffic(props: {
-  readonly filters: UsageFilters
-  readonly hasCallers: boolean
-  readonly next: readonly NextStep[]
-  readonly uncounted: NextStep | undefined
-}) {
-  const { filters, hasCallers, next, uncounted } = props
+/** The traffic of an object in the last 24 hours. */
+export function ObjectTraffic(
+  props: Pick<Props, 'hasCallers' | 'next' | 'uncounted'> & { readonly traffic: Partial<UsageFilters> },
+) {
+  const { traffic, hasCallers = false, next = [], uncounted } = props
+  const filters = { ...NO_FILTERS, ...traffic }
   const { data, error, refetch } = useQuery({
     queryKey: [...USAGE_KEY, 'overview', filters],
     queryFn: async ({ signal }) => {
@@ -103,7 +103,7 @@ function Traffic(props: {
         readTotal(span, filters, signal),
         hasCallers ? readBreakdown('key', span, filters, sorted, signal) : undefined,
       ])
-      return { total, callers: callers && { shown: callers.data.length, pages: callers.pages } }
+      return { total, callers: callers && callersIn(callers) }
     },
     refetchInterval: AGAIN_MS,
   })
@@ -130,10 +130,7 @@ function Traffic(props: {
   )
 }
 
-function Numbers(props: {
-  readonly total: UsageRow | null
-  readonly callers: { readonly shown: number; readonly pages: number } | undefined
-}) {
+function Numbers(props: { readonly total: UsageRow | null; readonly callers: Callers | undefined }) {
   const { total, callers } = props
   const share = total === null ? 0 : total.error / Math.max(1, total.hits)
   return (
@@ -141,12 +138,12 @@ function Numbers(props: {
       <Figure
         name={say('overview.requests')}
         value={shortCount(total?.hits ?? 0)}
-        note={say('overview.perMinute', { rate: perMinute(total?.hits ?? 0) })}
+        note={say('overview.perHour', { rate: perHour(total?.hits ?? 0) })}
       />
       <Figure
         name={say('overview.errors')}
         value={PERCENT.format(share)}
-        note={say('overview.errorsOf', { count: count(total?.error ?? 0) })}
+        note={errorsText(total?.error ?? 0)}
         isBad={share > GRAVE_SHARE}
       />
       <Figure name={say('overview.p95')} value={total === null ? '–' : duration(total.p95)} note="" />
@@ -161,10 +158,14 @@ function Numbers(props: {
   )
 }
 
-const MINUTES = HOURS * 60
+const RATE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
 
-function perMinute(requests: number): string {
-  return new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 }).format(requests / MINUTES)
+function perHour(requests: number): string {
+  return RATE.format(requests / HOURS)
+}
+
+function errorsText(errors: number): string {
+  return errors === 1 ? say('overview.errorsOne') : say('overview.errorsOf', { count: count(errors) })
 }
 
 function NextSteps({ steps }: { readonly steps: readonly NextStep[] }) {

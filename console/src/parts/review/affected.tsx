@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { KEYS_KEY, listKeys } from '../../api/access/keys.ts'
 import { useMay } from '../../api/people/session.ts'
 import { readBreakdown, readTotal, USAGE_KEY } from '../../api/traffic/analytics.ts'
+import { type Callers, callersIn } from '../../api/traffic/callers.ts'
 import { NO_FILTERS } from '../../api/traffic/dimensions.ts'
 import { lastHours } from '../../api/traffic/home.ts'
 import { say } from '../../texts/say.ts'
-import { count, fullTime } from '../display/when.tsx'
+import { count } from '../display/when.tsx'
 
 /** An object that others depend on, as the audit log names its kind; keys by their hash. */
 export interface ReviewedObject {
@@ -16,6 +17,7 @@ export interface ReviewedObject {
 }
 
 const FRESH_MS = 60_000
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 /** Requests by key are counted by the hour: the last hour is in these. */
 const HOURS = 2
 
@@ -38,7 +40,7 @@ export function Affected({ of: { kind, id } }: { readonly of: ReviewedObject }) 
   })
   const said = [
     ...(keys.data === undefined ? [] : [keysText(keys.data.keys.length, keys.data.pages)]),
-    ...(traffic.data === undefined ? [] : [trafficText(traffic.data, fullTime(span.fromMs))]),
+    ...(traffic.data === undefined ? [] : [trafficText(traffic.data, TIME.format(span.fromMs))]),
   ]
   if (said.length === 0) return null
   return (
@@ -51,7 +53,7 @@ export function Affected({ of: { kind, id } }: { readonly of: ReviewedObject }) 
 interface Traffic {
   readonly requests: number
   /** Of a key there is one caller, which needs no count. */
-  readonly callers?: { readonly shown: number; readonly pages: number }
+  readonly callers?: Callers
 }
 
 async function trafficOf(
@@ -64,7 +66,7 @@ async function trafficOf(
   const requests = (await readTotal(span, filters, signal))?.hits ?? 0
   if (kind !== 'api') return { requests }
   const rows = await readBreakdown('key', span, filters, { by: 'hits', descending: true, page: 1 }, signal)
-  return { requests, callers: { shown: rows.data.length, pages: rows.pages } }
+  return { requests, callers: callersIn(rows) }
 }
 
 function keysText(shown: number, pages: number): string {
@@ -75,7 +77,7 @@ function keysText(shown: number, pages: number): string {
 function trafficText({ requests, callers }: Traffic, time: string): string {
   if (requests === 0) return say('review.quiet', { time })
   const values = { requests: count(requests), time }
-  if (callers === undefined) return say('review.requests', values)
+  if (callers === undefined || callers.shown === 0) return say('review.requests', values)
   const known = count(callers.pages > 1 ? (callers.pages - 1) * callers.shown : callers.shown)
   return say(callers.pages > 1 ? 'review.callersOver' : 'review.callers', { ...values, callers: known })
 }

@@ -16,6 +16,7 @@ import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { When } from '../../../parts/display/when.tsx'
 import { GuardedForm } from '../../../parts/forms/guarded-form.tsx'
 import { History } from '../../../parts/history/history.tsx'
+import { ObjectTraffic } from '../../../parts/overview/overview.tsx'
 import { PolicyBadges, usePolicyNames } from '../../../parts/portal/policy-names.tsx'
 import { say } from '../../../texts/say.ts'
 import { ClientActions } from './clients-actions.tsx'
@@ -32,6 +33,7 @@ interface Props {
 export function OneClient({ api, clientId, onBack }: Props) {
   const [isEditing, setEditing] = useState(false)
   const maySeeHistory = useMay('audit_logs')
+  const maySeeTraffic = useMay('analytics')
   const { data, error, refetch } = useQuery({
     queryKey: [...CLIENTS_KEY, api.id, 'one', clientId],
     queryFn: ({ signal }) => readClient(api.id, clientId, signal),
@@ -55,6 +57,7 @@ export function OneClient({ api, clientId, onBack }: Props) {
       ) : (
         <>
           <Details api={api} client={data} onEdit={() => setEditing(true)} onGone={onBack} />
+          {maySeeTraffic && <ObjectTraffic traffic={{ client: clientId }} />}
           <ClientTokens api={api} client={data} />
           {maySeeHistory && (
             <Card withBorder padding="lg" component="section">
