@@ -20,6 +20,8 @@ import {
 } from '../../worlds/console/apis-world.ts'
 
 const review = (page: Page) => page.getByRole('region', { name: 'Changes', exact: true })
+/** Each thread of the gateway is a node. */
+const LIVE = /^Live on (\d+) of \1 nodes? in /
 const toast = (page: Page) => page.getByRole('alert').filter({ hasText: 'Saved' })
 
 async function ask(world: ApisWorld, method: string, path: string, body?: unknown): Promise<JsonObject> {
@@ -76,9 +78,7 @@ async function ofApi(world: ApisWorld, page: Page, id: string): Promise<void> {
   await inspect(page, 'review-api-difference')
   await review(page).getByRole('button', { name: 'Hide difference' }).click()
   await save(page)
-  await toast(page)
-    .getByText(/^Live on 1 of 1 node in /)
-    .waitFor()
+  await toast(page).getByText(LIVE).waitFor()
   await inspect(page, 'review-api-saved')
   await undo(page)
   await becomes(() => name.inputValue(), 'Pets', 'the form follows')
@@ -101,9 +101,7 @@ async function ofAuthentication(world: ApisWorld, page: Page, id: string): Promi
     .fill('X-Other')
   await review(page).getByText('X-Key → X-Other').waitFor()
   await save(page)
-  await toast(page)
-    .getByText(/^Live on 1 of 1 node in /)
-    .waitFor()
+  await toast(page).getByText(LIVE).waitFor()
   await undo(page)
   assert.ok(JSON.stringify(await documentOf(world, id)).includes('"X-Key"'))
 }
