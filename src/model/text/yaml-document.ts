@@ -1,4 +1,4 @@
-import { CORE_SCHEMA, defineMappingTag, load, mapTag, YAMLException } from 'js-yaml'
+import { CORE_SCHEMA, defineMappingTag, load, mapTag, mergeTag, YAMLException } from 'js-yaml'
 
 /** Of lists and maps within each other, as in JSON. */
 const MAX_DEPTH = 100
@@ -19,23 +19,45 @@ export class YamlFault extends Error {
   }
 }
 
-/** Maps are objects. Two spellings of one name are one member of an object, and readers of the text would choose different ones. */
-const OBJECT = defineMappingTag<Record<string, unknown>>(mapTag.tagName, {
-  create: () => ({}),
-  identify: () => false,
-  // Judged where the pair is added, by its name.
-  has: () => false,
-  keys: Object.keys,
-  get: (object, name) => object[String(name)],
-  addPair(object, key, value) {
-    if (typeof key === 'object' && key !== null) return 'a name of a member must be a text'
-    const name = String(key ?? '')
-    if (Object.hasOwn(object, name)) return `${JSON.stringify(name.slice(0, 100))} is given twice`
-    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-    return ''
-  },
-})
-const SCHEMA = CORE_SCHEMA.withTags(OBJECT)
+const twice = (name: string) => `${JSON.stringify(name.slice(0, 100))} is given twice`
+
+/** The name of a member; that of `null` is empty. */
+const nameOf = (key: unknown): string => String(key ?? '')
+
+/**
+ * Maps are objects, and `<<` gives them the members of others that they have not, as in YAML 1.1. Two spellings of one name are one member of an
+ * object, and readers of the text would choose different ones. `known` gets each name that an object has already.
+ */
+function schemaOf(known: (name: string) => void) {
+  /** Names that came by `<<`: the reader compares with them as texts only, and `200` is a number. */
+  const merged = new WeakMap<object, Set<string>>()
+  let isMerging = false
+  const object = defineMappingTag<Record<string, unknown>>(mapTag.tagName, {
+    create: () => ({}),
+    identify: () => false,
+    has(made, key) {
+      if (!Object.hasOwn(made, nameOf(key))) return false
+      if (typeof key !== 'string' && merged.get(made)?.has(nameOf(key))) return false
+      known(nameOf(key))
+      return true
+    },
+    keys: Object.keys,
+    get(made, key) {
+      isMerging = true
+      return made[nameOf(key)]
+    },
+    addPair(made, key, value) {
+      if (typeof key === 'object' && key !== null) return 'a name of a member must be a text'
+      const name = nameOf(key)
+      if (isMerging) merged.set(made, (merged.get(made) ?? new Set()).add(name))
+      else if (Object.hasOwn(made, name) && !merged.get(made)?.delete(name)) return twice(name)
+      isMerging = false
+      Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true })
+      return ''
+    },
+  })
+  return CORE_SCHEMA.withTags(object, mergeTag)
+}
 
 /**
  * The value of a YAML text of one document (YAML 1.2.2, core schema), in time and memory that grow with its length. A member that is given twice
@@ -43,13 +65,21 @@ const SCHEMA = CORE_SCHEMA.withTags(OBJECT)
  */
 export function readYamlDocument(text: string): unknown {
   checkMarks(text)
+  let latest = ''
+  const schema = schemaOf((name) => {
+    latest = name
+  })
   try {
-    const value = load(text, { schema: SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES })
+    const value = load(text, { schema, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES })
     checkSize(value)
     return value
   } catch (error) {
     // Its further lines quote the document.
-    if (error instanceof YAMLException) throw new YamlFault((error.mark?.line ?? 0) + 1, error.reason)
+    if (error instanceof YAMLException) {
+      const isTwice = error.reason === 'duplicated mapping key'
+      const reason = isTwice ? twice(latest) : error.reason
+      throw new YamlFault((error.mark?.line ?? 0) + 1, reason)
+    }
     throw error
   }
 }

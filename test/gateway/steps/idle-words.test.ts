@@ -143,6 +143,18 @@ test('fields with an underscore, which are dropped, are not asked for', async (t
   assert.equal((await gate.call('/w/a', { headers: { x_y: '1' } })).status, 502)
 })
 
+test('a parameter of a path that has no such part is named, and refuses nothing', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const query = 'listenPath=/w/&apiID=w&upstreamURL=http://127.0.0.1:9/&validateRequest=true'
+  const named = parameter({ name: 'id', in: 'path', required: true, schema: { type: 'integer' } })
+  const document = { openapi: '3.1.0', info: { title: 'w', version: '1' }, ...named }
+  const saved = await gate.svc('POST', `/svc/apis/oas/import?${query}`, document)
+  const { warnings } = saved.json as { warnings: Warning[] }
+  assert.deepEqual(warnings, [{ path: PARAMETER, message: 'is not checked (GET /a): its path has no {id}' }])
+  assert.equal((await gate.call('/w/a')).status, 502)
+})
+
 test('media types behind references, and examples as OpenAPI 3.2 has them, are read', async (t) => {
   const gate = await startTestGateway()
   t.after(() => gate.close())

@@ -50,6 +50,8 @@ const BODIES: readonly (readonly [
   [{ [`${VERSIONED};v=1`]: { schema: integer } }, `${VERSIONED}; v=2`, ['1'], ['"a"']],
   [versions(integer, text), `${VERSIONED}; V="1"`, ['1'], ['"a"']],
   [versions(integer, text), `${VERSIONED};v=2;charset=utf-8`, ['"a"'], ['1']],
+  [{ 'application/*+json': { schema: integer } }, VERSIONED, ['1'], ['"a"']],
+  [{ 'application/*+json': { schema: integer } }, 'application/json', [], ['1']],
   [versions(integer, text), `${VERSIONED};v=3`, [], ['1', '"a"']],
   [
     {

@@ -125,6 +125,15 @@ describe('import of a plain document', () => {
         /^security: must name/,
       ],
       [
+        'authentication that operations alone require',
+        {
+          ...PLAIN,
+          ...{ security: undefined, paths: { '/a': { get: { security: [{ key: [] }], responses: {} } } } },
+        } as unknown as JsonObject,
+        { authentication: true },
+        /^security: must name .*; GET \/a names one for itself/,
+      ],
+      [
         'authentication without its scheme',
         { ...PLAIN, components: {} },
         { authentication: true },

@@ -53,6 +53,25 @@ test('YAML: members of one name in different maps are none, and the value is tha
   }
 })
 
+test('YAML: merge keys give a map the members that it has not, and no other name is given twice', () => {
+  const base = 'base: &b {a: 1, 200: x}\n'
+  for (const [map, made] of [
+    ['<<: *b', { a: 1, 200: 'x' }],
+    ['<<: *b, a: 2', { a: 2, 200: 'x' }],
+    ['a: 2, <<: *b', { a: 2, 200: 'x' }],
+    ['<<: *b, 200: y', { a: 1, 200: 'y' }],
+    ['200: y, <<: *b', { a: 1, 200: 'y' }],
+    ['<<: [*b, {c: 3, a: 4}]', { a: 1, 200: 'x', c: 3 }],
+    ['"<<": 1', { '<<': 1 }],
+  ] as const)
+    assert.deepEqual((readYamlDocument(`${base}m: {${map}}\n`) as { m: unknown }).m, made, map)
+  for (const map of ['<<: *b, a: 2, a: 3', '<<: *b, 200: 2, 200: 3', '<<: *b, 200: 2, "200": 3', 'a: 1, <<: *b, a: 2'])
+    assert.throws(() => readYamlDocument(`${base}m: {${map}}\n`), /is given twice/, map)
+  const wide = `base: &b {${Array.from({ length: 900 }, (_, i) => `k${i}: 1`).join(', ')}}\n`
+  const many = Array.from({ length: 100 }, (_, i) => `m${i}: {<<: *b}\n`).join('')
+  assert.throws(() => readYamlDocument(wide + many), /merge keys/)
+})
+
 test('YAML: further documents and names that are no texts are faults', () => {
   for (const text of ['a: 1\n---\nb: 2\n', '? [a]\n: 1\n', '? {a: 1}\n: 1\n'])
     assert.throws(() => readYamlDocument(text), Error, text)

@@ -167,10 +167,12 @@ function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): BodyT
   // The second of two such fields might be the one that the upstream heeds.
   const sent = x.request.all('content-type')
   const type = sent.length === 1 ? bareMediaType(sent[0]!) : ''
+  const [slash, plus] = [type.indexOf('/'), type.lastIndexOf('+')]
   for (const range of [
     sent.length === 1 ? mediaTypeKey(sent[0]!) : '',
     type,
-    `${type.slice(0, type.indexOf('/'))}/*`,
+    plus > slash ? `${type.slice(0, slash)}/*${type.slice(plus)}` : '',
+    `${type.slice(0, slash)}/*`,
     '*/*',
   ]) {
     if (type !== '' && types.has(range)) return types.get(range)

@@ -195,7 +195,10 @@ function setAuthentication(document: JsonObject, extension: JsonObject, on: bool
   const group = objectsOf(document, 'security')[0]
   const names = group === undefined ? [] : Object.keys(group)
   if (names.length === 0)
-    throw fault('definition_invalid', 'security: must name a scheme, because authentication was asked for')
+    throw fault(
+      'definition_invalid',
+      `security: must name a scheme, because authentication was asked for${ofOperations(document)}`,
+    )
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
   for (const name of names) {
     if (!isObject(member(declared, name) ?? null)) {
@@ -205,6 +208,13 @@ function setAuthentication(document: JsonObject, extension: JsonObject, on: bool
     putAt(extension, [...at, 'securitySchemes', name], { ...known, enabled: true })
   }
   putAt(extension, [...at, 'enabled'], true)
+}
+
+/** Advice for a document that leaves `security` to its operations, as many frameworks write it. */
+function ofOperations(document: JsonObject): string {
+  const [first] = operationsOf(document).filter(({ object }) => !isEmpty(object.security))
+  if (first === undefined) return ''
+  return `; ${first.method} ${first.path} names one for itself, but a scheme is that of the whole API: write it at the top of the document too, and open operations by "ignoreAuthentication"`
 }
 
 function setSection(document: JsonObject, extension: JsonObject, section: Section, on: boolean): void {

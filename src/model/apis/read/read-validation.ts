@@ -342,6 +342,10 @@ function parametersOf({ document, at, itemAt }: DescribedOperation, source: Sour
     if (!Array.isArray(list)) continue
     for (const index of list.keys()) {
       const parameter = parameterAt(source, [...holderAt, 'parameters', String(index)])
+      if (parameter?.in === 'path' && at[0] === 'paths' && !at[1]?.includes(`{${parameter.name}}`)) {
+        source.note({ at: [...holderAt, 'parameters', String(index)], reason: `its path has no {${parameter.name}}` })
+        continue
+      }
       if (parameter !== undefined) found.set(`${parameter.in} ${parameter.name}`, parameter)
     }
   }
