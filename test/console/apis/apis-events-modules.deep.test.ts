@@ -56,10 +56,10 @@ test('receivers are told of events as the form says, in both formats', async (t)
     await choose(page, dialog.getByRole('combobox', { name: /^Event/ }), 'Authentication failed')
     await flip(dialog, 'Enabled')
   })
-  await refused(page, place, /^target_path: a webhook target must/)
+  await refused(page, place, /must be an absolute http or https URL/)
   await inspect(page, 'events-refused')
   await change(page, place, { name: 'Authentication failed', title: 'Event' }, async (dialog) => {
-    await dialog.getByText(/^target_path: a webhook target must/).waitFor()
+    await dialog.getByText(/must be an absolute http or https URL/).waitFor()
     await field(dialog, /^URL/).fill(`${hook.url}/hook`)
   })
   await add(page, place, 'Add event handler', 'Event', async (dialog) => {
