@@ -34,7 +34,7 @@ const members = {
     },
   ),
   redirect_uris: Type.Array(webAddress(), {
-    description: 'Redirect URIs. They are compared letter by letter; of loopback addresses the port may differ.',
+    description: 'Redirect URIs. They are compared exactly; only the port of loopback addresses may differ.',
   }),
   policies: Type.Array(Type.String(), { description: 'Ids of policies that its tokens get.' }),
   metadata: Type.Record(Type.String(), Type.Unknown(), { description: 'Older name of `meta_data`.' }),
@@ -54,7 +54,7 @@ export const OPTIONAL_MEMBERS = {
   jwks_uri: webAddress(JWKS_URI),
   certificate: Type.String({ description: 'SHA-256 thumbprint of its certificate, for `tls_client_auth`.' }),
   grant_types: Type.Array(Type.String(), { description: 'Grants that it may use. Absent: those of the API.' }),
-  scope: Type.String({ description: 'Scopes that it may ask for, with spaces. Absent: those of the API.' }),
+  scope: Type.String({ description: 'Scopes that it may ask for, separated by spaces. Absent: those of the API.' }),
   dpop_bound_access_tokens: Type.Boolean({ description: 'No token without a DPoP proof.' }),
   tls_client_certificate_bound_access_tokens: Type.Boolean({ description: 'No token without a client certificate.' }),
   require_pushed_authorization_requests: Type.Boolean({ description: 'No authorization request but a pushed one.' }),

@@ -96,7 +96,7 @@ export const CLIENT_MEMBERS = {
     'The first of `redirect_uris`, or all where a separator is set (`dashboard.oauth_redirect_uri_separator`).',
   ),
   redirect_uris: {
-    ...texts('Redirect URIs. They are compared letter by letter; of loopback addresses the port may differ.', [
+    ...texts('Redirect URIs. They are compared exactly; only the port of loopback addresses may differ.', [
       'https://app.example.com/callback',
     ]),
     items: { type: 'string', format: 'uri' },
@@ -132,7 +132,7 @@ export const CLIENT_OPTIONS = {
     ...texts('Grants that it may use. Absent: those of the API.', ['client_credentials']),
     items: { type: 'string', enum: GRANTS.map(({ type }) => type) },
   },
-  scope: text('Scopes that it may ask for, with spaces. Absent: those of the API.', 'read'),
+  scope: text('Scopes that it may ask for, separated by spaces. Absent: those of the API.', 'read'),
   org_id: text('Id of the organisation.', ''),
 } as const satisfies Readonly<Record<string, JsonObject>>
 

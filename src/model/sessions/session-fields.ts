@@ -272,10 +272,14 @@ const LIMIT: Readonly<Record<string, Check>> = {
   quota_max: documented(integer, LIMIT_TEXTS.quota_max, 10_000),
   quota_renews: documented(
     integer,
-    'When the quota renews, in Unix seconds. Answers have it; what is sent is not counted.',
+    'When the quota renews, in Unix seconds. Only in answers: a value that is sent has no effect.',
     0,
   ),
-  quota_remaining: documented(integer, 'Requests left of the quota. Answers have it; what is sent is not counted.', 0),
+  quota_remaining: documented(
+    integer,
+    'Requests left of the quota. Only in answers: a value that is sent has no effect.',
+    0,
+  ),
   quota_renewal_rate: documented(seconds, LIMIT_TEXTS.quota_renewal_rate, 3600),
   smoothing: documented(object, 'Rate limit smoothing. Stored, without effect.'),
 }
@@ -330,7 +334,7 @@ const RIGHT = shape('AccessRight', {
         {
           url: documented(
             pattern,
-            'Regular expression that is looked for in the path, listen path included.',
+            'Regular expression for the path, listen path included. It may match any part of it.',
             '^/orders/items(/|$)',
           ),
           methods: documented(listOf(method, MOST.methods), 'Methods that may be called at these paths. Empty: none.', [
@@ -359,7 +363,7 @@ const RIGHT = shape('AccessRight', {
         {
           path: documented(
             pattern,
-            'Regular expression that is looked for in the path below the listen path.',
+            'Regular expression for the path below the listen path. It may match any part of it.',
             '^/search$',
           ),
           methods: documented(listOf(METHOD_LIMIT, MOST.methods), 'Methods, each with its rate limit.'),

@@ -151,7 +151,7 @@ const FIELDS = {
     shape('JwtData', {
       secret: documented(text, 'Shared secret as it is, or public key in PEM. Stored sealed.', ''),
     }),
-    'What verifies JWTs of this key at APIs with JSON Web Tokens that name no source of keys.',
+    'Key that verifies the JWTs of this caller, at APIs whose JWT method names no source of keys.',
   ),
   hmac_string: documented(text, 'Shared secret of signed requests (HMAC).', ''),
   rsa_certificate_id: documented(text, UNUSED, ''),
