@@ -5,6 +5,7 @@ import { API_SETTINGS } from './api-settings.ts'
 import { APIS } from './apis.ts'
 import { HISTORY } from './history.ts'
 import { KEYS } from './keys.ts'
+import { LISTS } from './lists.ts'
 import { CLIENTS } from './oauth-clients.ts'
 import { OVERVIEW } from './overview.ts'
 import { PEOPLE } from './people.ts'
@@ -22,6 +23,7 @@ import { WEBHOOKS } from './webhooks.ts'
 export const AREAS = {
   ...KEYS,
   ...CLIENTS,
+  ...LISTS,
   ...APIS,
   ...API_SETTINGS,
   ...API_AUTH,

@@ -53,6 +53,11 @@ export const POLICIES = {
   'policies.dependentKeys': 'Keys with this policy: {count}',
   'policies.dependentKeysMany': 'Keys with this policy: more than {count}',
   'policies.dependentOffers': 'Catalogue entries that offer it: {count} ({names})',
+  'policies.activateHint': 'Keys with these policies are accepted again.',
+  'policies.block': 'Block',
+  'policies.blockHint': 'Requests with keys of these policies are refused until you activate them again.',
+  'policies.deleteManyHint':
+    'Keys and clients keep the policy IDs and are refused until they get another policy. Developers lose their subscriptions.',
   'policies.deleteWhat':
     'Keys and clients keep the policy ID and are refused until they get another policy. Developers lose their subscriptions to it.',
 } as const

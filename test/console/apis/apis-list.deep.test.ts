@@ -92,8 +92,10 @@ async function byLabel(world: ApisWorld, page: Page, rows: Locator): Promise<voi
   await eventually('all are back', async () => (await rows.count()) > 1)
 }
 
+const SORTS: Readonly<Record<string, string>> = { State: 'active', Authentication: 'auth_type', Updated: 'updated_at' }
+
 async function list(world: ApisWorld, t: TestContext): Promise<void> {
-  const many = IS_DEEP ? 10_000 : 25
+  const many = IS_DEEP ? 10_000 : 60
   await makeMany(many, (number) => makeApi(world, `Service ${number}`, `/s${number}/`))
   const page = await world.open(world.admin, '/labels')
   const watch = await watchList(page, '/api/apis')
@@ -103,18 +105,24 @@ async function list(world: ApisWorld, t: TestContext): Promise<void> {
   await eventually('the search stands in the address', () => new URL(page.url()).searchParams.get('q') === 'service')
   await page.getByRole('button', { name: 'Name', exact: true }).click()
   await rows.filter({ hasText: `Service ${String(many - 1).padStart(5, '0')}` }).waitFor()
-  await page.getByRole('button', { name: 'Updated' }).click()
-  await rows
-    .filter({ hasText: /Service 000(?:[01]\d|2[0-4])/ })
-    .first()
-    .waitFor()
+  for (const name of ['State', 'Authentication', 'Updated']) {
+    await page.getByRole('button', { name, exact: true }).click()
+    await becomes(() => new URL(page.url()).searchParams.get('sort'), SORTS[name])
+    await rows.first().waitFor()
+  }
   await page.getByRole('button', { name: 'Name', exact: true }).click()
   await rows.filter({ hasText: 'Service 00000' }).waitFor()
   await page.getByRole('button', { name: 'Next page' }).click()
-  await rows.filter({ hasText: 'Service 00010' }).waitFor()
+  await rows.filter({ hasText: 'Service 00025' }).waitFor()
   await page.reload()
-  await rows.filter({ hasText: 'Service 00010' }).waitFor()
-  await becomes(() => rows.count(), 10)
+  await rows.filter({ hasText: 'Service 00025' }).waitFor()
+  await becomes(() => rows.count(), 25)
+  await page.getByText(`26–50 of ${many.toLocaleString('en-US')}`).waitFor()
+  await choose(page, page.getByRole('combobox', { name: 'Rows per page' }), '50')
+  await becomes(() => rows.count(), 50)
+  await becomes(() => new URL(page.url()).searchParams.get('size'), '50')
+  await choose(page, page.getByRole('combobox', { name: 'Rows per page' }), '25')
+  await becomes(() => rows.count(), 25)
   await inspect(page, 'apis-many')
   await page.goto(`/apis?q=service&page=${many}`)
   await rows.filter({ hasText: `Service ${String(many - 1).padStart(5, '0')}` }).waitFor()

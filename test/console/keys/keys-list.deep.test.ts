@@ -19,7 +19,7 @@ test('ten thousand keys are paged, searched and filtered, and the page stays sma
   const orders = await makeApi(world, 'Orders', '/orders/', 'token')
   await makeApi(world, 'Stock', '/stock/', 'token')
   const right = { [orders]: { api_id: orders, api_name: 'Orders', versions: ['Default'] } }
-  const many = IS_DEEP ? 10_000 : 50
+  const many = IS_DEEP ? 10_000 : 80
   await makeMany(many, async (number) => {
     const made = await world.api('POST', '/api/keys', { alias: `Caller ${number}`, access_rights: right })
     assert.equal(made.status, 200, made.text)

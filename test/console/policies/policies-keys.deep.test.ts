@@ -179,6 +179,7 @@ async function useKey(world: ApisWorld, page: Page, key: string): Promise<string
   await answers(world, 200, '/orders/open', { 'x-key': key })
 
   await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+  await choose(page, page.getByRole('dialog').getByRole('combobox', { name: /^Old one stays valid/ }), /^No time/)
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   const next = await shownKey(page, 'New key')
   await answers(world, 200, '/orders/open', { 'x-key': next })
@@ -190,7 +191,7 @@ async function useKey(world: ApisWorld, page: Page, key: string): Promise<string
 
 async function findKeys(world: ApisWorld, page: Page, orders: string): Promise<void> {
   const right = { [orders]: { api_id: orders, api_name: 'Orders', versions: ['Default'] } }
-  for (let number = 0; number < 12; number++) {
+  for (let number = 0; number < 30; number++) {
     const made = await world.api('POST', '/api/keys', { alias: `Caller ${number}`, access_rights: right })
     assert.equal(made.status, 200, made.text)
   }
@@ -198,12 +199,12 @@ async function findKeys(world: ApisWorld, page: Page, orders: string): Promise<v
   const search = page.getByLabel(/^Search by alias/)
   await page.getByRole('button', { name: 'Next page' }).click()
   await eventually('the page stands in the address', () => /p=2/.test(page.url()))
-  await search.fill('caller 7')
-  await page.getByRole('link', { name: 'Caller 7' }).waitFor()
+  await search.fill('caller 17')
+  await page.getByRole('link', { name: 'Caller 17' }).waitFor()
   await eventually('one is left', async () => (await page.getByRole('row').count()) === 2)
   await search.fill('')
   await choose(page, page.getByRole('combobox', { name: 'Policy', exact: true }), PLAN)
-  await page.getByRole('link', { name: 'Caller 7' }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Caller 17' }).waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Shop' }).waitFor()
   await inspect(page, 'keys')
   await page.goto(`/keys?api=${orders}`)

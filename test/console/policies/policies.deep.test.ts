@@ -95,7 +95,7 @@ async function findPolicies(page: Page): Promise<void> {
   await page.goto('/policies')
   const rows = page.getByRole('row')
   const first = (name: string, by: string) =>
-    eventually(`${name} comes first by ${by}`, async () => (await rows.nth(1).innerText()).startsWith(name))
+    eventually(`${name} comes first by ${by}`, async () => (await rows.nth(1).innerText()).trimStart().startsWith(name))
   await first('Extra', 'date')
   await page.getByRole('button', { name: 'Updated' }).click()
   await first(PLAN, 'date, oldest first')

@@ -76,6 +76,7 @@ export interface KeyDetails extends KeyEntry {
 export interface KeyQuery {
   readonly q: string
   readonly p: number
+  readonly page_size?: string
   /** One of both at most. */
   readonly api?: string
   readonly policy?: string
@@ -98,7 +99,7 @@ const BY_HASH = { hashed: 1 } as const
 export function listKeys(
   query: KeyQuery,
   signal: AbortSignal,
-): Promise<{ readonly keys: readonly KeyEntry[]; readonly pages: number }> {
+): Promise<{ readonly keys: readonly KeyEntry[]; readonly pages: number; readonly total?: number }> {
   return call('GET', `${PATH}/detailed`, { query: { ...query, facts: 1 }, signal })
 }
 

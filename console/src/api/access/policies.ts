@@ -36,6 +36,7 @@ export interface PolicyQuery {
   readonly state: string
   readonly api_id: string
   readonly sort: string
+  readonly page_size?: string
 }
 
 export const POLICIES_KEY = ['policies'] as const
@@ -46,7 +47,7 @@ const at = (id: string) => `${PATH}/${encodeURIComponent(id)}`
 export function listPolicies(
   query: PolicyQuery,
   signal: AbortSignal,
-): Promise<{ readonly Data: readonly Policy[]; readonly Pages: number }> {
+): Promise<{ readonly Data: readonly Policy[]; readonly Pages: number; readonly total?: number }> {
   return call('GET', `${PATH}/search`, { query: { ...query }, signal })
 }
 

@@ -14,6 +14,8 @@ export interface ApiFacts {
   readonly internal: boolean
   readonly listen_path: string
   readonly domain: string
+  /** Several: they are balanced. */
+  readonly upstreams: readonly string[]
   readonly auth_types: readonly string[]
   readonly categories: readonly string[]
   readonly tags: readonly string[]
@@ -47,6 +49,7 @@ export interface ApiView {
 /** The filters of the list; `labels` are `key:value`. */
 export interface ApiQuery {
   readonly p: number
+  readonly page_size?: string
   readonly q?: string
   readonly sort?: string
   readonly active?: string
@@ -66,7 +69,7 @@ const oasAt = (id: string) => `/api/apis/oas/${encodeURIComponent(id)}`
 export function listApis(
   query: ApiQuery,
   signal?: AbortSignal,
-): Promise<{ readonly apis: readonly ApiFacts[]; readonly pages: number }> {
+): Promise<{ readonly apis: readonly ApiFacts[]; readonly pages: number; readonly total?: number }> {
   return call('GET', '/api/apis', { query: { facts: 1, ...query }, ...(signal && { signal }) })
 }
 

@@ -1,46 +1,71 @@
 import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { KEYS_KEY, type KeyEntry, type KeyQuery, listKeys } from '../../api/access/keys.ts'
+import { useMay } from '../../api/people/session.ts'
 import { QuotaGauge } from '../../parts/display/quota-gauge.tsx'
 import { When } from '../../parts/display/when.tsx'
 import { PolicyBadges, usePolicyNames } from '../../parts/portal/policy-names.tsx'
+import { type BulkActions, useBulkActions } from '../../parts/tables/bulk-actions.tsx'
 import type { Column } from '../../parts/tables/data-table.tsx'
 import { PagedTable } from '../../parts/tables/paged-table.tsx'
+import { pageSizeIn } from '../../parts/tables/pager.tsx'
+import { useSelection } from '../../parts/tables/selection.ts'
 import { say } from '../../texts/say.ts'
+import { keyActions } from './bulk-keys.ts'
 import { hasQuotaPerApi, nameOfKey, STATE_COLOURS } from './key-labels.ts'
 import { isOfCertificate } from './key-proofs.ts'
 
 /** A page of keys: their state, access and remaining quota. */
 export function KeyTable(props: {
   readonly query: KeyQuery
+  /** As the address has it. */
+  readonly size: string
   readonly onPage: (page: number) => void
+  readonly onSize: (size: string) => void
   readonly empty: ReactNode
 }) {
-  const { query } = props
+  const size = pageSizeIn(props.size)
+  const query = { ...props.query, page_size: size }
+  const client = useQueryClient()
+  const mayWrite = useMay('keys', 'write')
+  const selection = useSelection(hashOf)
   const keys = useQuery({
     queryKey: [...KEYS_KEY, 'list', query],
     queryFn: ({ signal }) => listKeys(query, signal),
     placeholderData: keepPreviousData,
   })
   const nameOf = usePolicyNames((keys.data?.keys ?? []).flatMap(({ facts }) => facts.policies))
+  const bulk = useBulkActions({
+    ...{ selection, nameOf: nameOfKey },
+    actions: keyActions(mayWrite),
+    onDone: () => void client.invalidateQueries({ queryKey: KEYS_KEY }),
+  })
   return (
-    <PagedTable
-      label={say('keys.title')}
-      columns={columnsOf(nameOf)}
-      rows={keys.data?.keys}
-      rowKey={({ key_hash }) => key_hash}
-      source={keys}
-      page={query.p}
-      pages={keys.data?.pages}
-      onPage={props.onPage}
-      empty={props.empty}
-    />
+    <Stack gap="sm">
+      {bulk.bar}
+      <PagedTable
+        label={say('keys.title')}
+        columns={columnsOf(nameOf, bulk)}
+        rows={keys.data?.keys}
+        rowKey={hashOf}
+        selection={selection}
+        nameOf={nameOfKey}
+        source={keys}
+        page={query.p}
+        pages={keys.data?.pages}
+        onPage={props.onPage}
+        sized={{ size, total: keys.data?.total, onSize: props.onSize }}
+        empty={props.empty}
+      />
+    </Stack>
   )
 }
 
-function columnsOf(policyName: (id: string) => string): readonly Column<KeyEntry>[] {
+const hashOf = ({ key_hash }: KeyEntry) => key_hash
+
+function columnsOf(policyName: (id: string) => string, bulk: BulkActions<KeyEntry>): readonly Column<KeyEntry>[] {
   return [
     { name: 'name', title: say('keys.name'), width: '32%', cell: (entry) => <Name entry={entry} /> },
     { name: 'access', title: say('keys.access'), cell: (entry) => <Access entry={entry} policyName={policyName} /> },
@@ -66,6 +91,7 @@ function columnsOf(policyName: (id: string) => string): readonly Column<KeyEntry
       width: 125,
       cell: ({ data }) => <When at={data.expires} />,
     },
+    { name: 'actions', title: say('part.actions'), isTitleHidden: true, width: 44, cell: bulk.menu },
   ]
 }
 

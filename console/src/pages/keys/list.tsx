@@ -12,7 +12,7 @@ import { KeyTable } from './key-table.tsx'
 import { NewKey } from './new-key-button.tsx'
 import { PolicyFilter } from './policy-filter.tsx'
 
-const ABSENT = { q: '', p: '1', api: '', policy: '' } as const
+const ABSENT = { q: '', p: '1', size: '', api: '', policy: '' } as const
 
 /** Keys of the organisation. */
 export default function Keys() {
@@ -29,7 +29,7 @@ export default function Keys() {
 }
 
 function List() {
-  const [{ q, p, api, policy }, set] = useAddress(ABSENT)
+  const [{ q, p, size, api, policy }, set] = useAddress(ABSENT)
   const mayReadApis = useMay('apis')
   const isFiltered = q !== '' || api !== '' || policy !== ''
   return (
@@ -49,7 +49,9 @@ function List() {
       </Group>
       <KeyTable
         query={{ q, p: Number(p) || 1, ...(api !== '' && { api }), ...(policy !== '' && { policy }) }}
+        size={size}
         onPage={(page) => set({ p: String(page) })}
+        onSize={(next) => set({ size: next, p: '' })}
         empty={
           isFiltered ? (
             <Empty icon={KeyRoundIcon} title={say('keys.none')} hint={say('keys.noneHint')} />

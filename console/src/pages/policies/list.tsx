@@ -1,8 +1,9 @@
 import { Anchor, Box, Button, Group, Select, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { PlusIcon, ShieldCheckIcon } from 'lucide-react'
 import { listPolicies, POLICIES_KEY, POLICY_STATES, type Policy } from '../../api/access/policies.ts'
+import { useMay } from '../../api/people/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { Empty } from '../../parts/display/empty.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
@@ -11,13 +12,17 @@ import { ApiPicker } from '../../parts/forms/api-picker.tsx'
 import { Guarded, GuardedButton } from '../../parts/forms/guarded.tsx'
 import { timeText } from '../../parts/forms/limit-inputs.tsx'
 import { StateDot } from '../../parts/portal/state.tsx'
+import { type BulkActions, useBulkActions } from '../../parts/tables/bulk-actions.tsx'
 import type { Column } from '../../parts/tables/data-table.tsx'
 import { PagedTable } from '../../parts/tables/paged-table.tsx'
+import { pageSizeIn } from '../../parts/tables/pager.tsx'
 import { rateText } from '../../parts/tables/rights-table.tsx'
 import { SearchBox } from '../../parts/tables/search-box.tsx'
+import { useSelection } from '../../parts/tables/selection.ts'
 import { say } from '../../texts/say.ts'
+import { policyActions } from './bulk-policies.ts'
 
-const ABSENT = { q: '', p: '1', state: '', api_id: '', sort: '-date_created' } as const
+const ABSENT = { q: '', p: '1', size: '', state: '', api_id: '', sort: '-date_created' } as const
 const COLOURS = { active: 'green', draft: 'yellow', deny: 'red' } as const
 
 /** Policies: found by name, state and the APIs that they give access to. */
@@ -37,10 +42,20 @@ export default function Policies() {
 function PolicyList() {
   const [address, set] = useAddress(ABSENT)
   const { q, p, state, api_id: api, sort } = address
+  const size = pageSizeIn(address.size)
+  const query = { q, p, state, api_id: api, sort, page_size: size }
   const policies = useQuery({
-    queryKey: [...POLICIES_KEY, 'list', address],
-    queryFn: ({ signal }) => listPolicies(address, signal),
+    queryKey: [...POLICIES_KEY, 'list', query],
+    queryFn: ({ signal }) => listPolicies(query, signal),
     placeholderData: keepPreviousData,
+  })
+  const client = useQueryClient()
+  const mayWrite = useMay('policies', 'write')
+  const selection = useSelection(idOf)
+  const bulk = useBulkActions({
+    ...{ selection, nameOf },
+    actions: policyActions(mayWrite),
+    onDone: () => void client.invalidateQueries({ queryKey: POLICIES_KEY }),
   })
   const isFiltered = q + state + api !== ''
   const clear = () => set({ q: '', state: '', api_id: '', p: '' })
@@ -67,11 +82,15 @@ function PolicyList() {
           onPick={(picked) => set({ api_id: picked?.id ?? '', p: '' })}
         />
       </Group>
+      {bulk.bar}
       <PagedTable
         label={say('shell.policies')}
-        columns={COLUMNS}
+        columns={[...COLUMNS, menuOf(bulk)]}
+        selection={selection}
+        nameOf={nameOf}
+        sized={{ size, total: policies.data?.total, onSize: (next) => set({ size: next, p: '' }) }}
         rows={policies.data?.Data}
-        rowKey={({ _id }) => _id}
+        rowKey={idOf}
         source={policies}
         page={Number(p) || 1}
         pages={policies.data?.Pages}
@@ -83,6 +102,12 @@ function PolicyList() {
     </Stack>
   )
 }
+
+const idOf = ({ _id }: Policy) => _id
+const nameOf = ({ id, name }: Policy) => name || id
+const menuOf = (bulk: BulkActions<Policy>): Column<Policy> => ({
+  ...{ name: 'actions', title: say('part.actions'), isTitleHidden: true, width: 44, cell: bulk.menu },
+})
 
 const COLUMNS: readonly Column<Policy>[] = [
   {

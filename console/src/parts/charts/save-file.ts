@@ -1,3 +1,8 @@
+/** Hands these values to the browser as a JSON file. */
+export function saveJson(values: unknown, name: string): void {
+  saveFile(new Blob([`${JSON.stringify(values, null, 2)}\n`], { type: 'application/json' }), name)
+}
+
 /** Hands a file to the browser to be kept under this name. */
 export function saveFile(file: Blob, name: string): void {
   const address = URL.createObjectURL(file)

@@ -1,8 +1,10 @@
-import { Box, Group, Skeleton, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Box, Checkbox, Group, Skeleton, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDownIcon, ArrowUpDownIcon, ArrowUpIcon } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
+import { say } from '../../texts/say.ts'
 import { FaultBox } from '../display/fault-box.tsx'
+import type { Selection } from './selection.ts'
 
 /** A column: its name, its content, and the dashboard's name to sort by it. */
 export interface Column<Row> {
@@ -33,6 +35,9 @@ interface Props<Row> {
   readonly retry?: () => void
   readonly sorting?: Sorting
   readonly onSort?: (sorting: Sorting) => void
+  /** Rows can be chosen; `nameOf` says which one a box is for. */
+  readonly selection?: Selection<Row>
+  readonly nameOf?: (row: Row) => string
   /** Shown instead of the rows when there are none. */
   readonly empty: ReactNode
   /** From so many rows on only those in view are drawn. */
@@ -58,12 +63,12 @@ export function DataTable<Row>(props: Props<Row>) {
           {rows === undefined
             ? WAITING.map((key) => (
                 <Table.Tr key={key}>
-                  <Table.Td colSpan={props.columns.length}>
+                  <Table.Td colSpan={props.columns.length + (props.selection ? 1 : 0)}>
                     <Skeleton height={18} />
                   </Table.Td>
                 </Table.Tr>
               ))
-            : rows.map((row) => <Line key={props.rowKey(row)} columns={props.columns} row={row} />)}
+            : rows.map((row) => <Line key={props.rowKey(row)} table={props} row={row} />)}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
@@ -72,7 +77,7 @@ export function DataTable<Row>(props: Props<Row>) {
 
 /** Draws only the rows in view, between two empty ones that are as high as those left out. */
 function Tall<Row>(props: Props<Row> & { readonly rows: readonly Row[] }) {
-  const { rows, columns } = props
+  const { rows } = props
   const frame = useRef<HTMLDivElement>(null)
   const view = useVirtualizer({
     count: rows.length,
@@ -92,7 +97,7 @@ function Tall<Row>(props: Props<Row> & { readonly rows: readonly Row[] }) {
           {drawn.map(({ index }) => (
             <Line
               key={props.rowKey(rows[index]!)}
-              columns={columns}
+              table={props}
               row={rows[index]!}
               index={index}
               measure={view.measureElement}
@@ -106,30 +111,54 @@ function Tall<Row>(props: Props<Row> & { readonly rows: readonly Row[] }) {
 }
 
 function Line<Row>(props: {
-  readonly columns: readonly Column<Row>[]
+  readonly table: Pick<Props<Row>, 'columns' | 'selection' | 'nameOf' | 'rowKey'>
   readonly row: Row
   /** Place of a row among all, where only some are drawn. */
   readonly index?: number
   /** Called with the height of the row: long names take more than one line. */
   readonly measure?: (row: HTMLElement | null) => void
 }) {
-  const { index, measure } = props
+  const { index, measure, row } = props
+  const { columns, selection, nameOf, rowKey } = props.table
   const place = index !== undefined && { 'aria-rowindex': index + 2, 'data-index': index }
   return (
     <Table.Tr {...place} {...(measure && { ref: measure })}>
-      {props.columns.map((column) => (
+      {selection && (
+        <Table.Td w={36}>
+          <Checkbox
+            size="xs"
+            aria-label={say('list.select', { name: nameOf?.(row) ?? rowKey(row) })}
+            checked={selection.chosen.has(rowKey(row))}
+            onChange={() => selection.toggle(row)}
+          />
+        </Table.Td>
+      )}
+      {columns.map((column) => (
         <Table.Td key={column.name} className={classOf(column)} {...(column.wideOnly && { visibleFrom: 'sm' })}>
-          {column.cell(props.row)}
+          {column.cell(row)}
         </Table.Td>
       ))}
     </Table.Tr>
   )
 }
 
-function Head<Row>({ columns, sorting, onSort }: Props<Row>) {
+function Head<Row>({ columns, sorting, onSort, selection, rows = [], rowKey }: Props<Row>) {
+  const areSome = selection !== undefined && rows.some((row) => selection.chosen.has(rowKey(row)))
+  const areAll = areSome && rows.every((row) => selection.chosen.has(rowKey(row)))
   return (
     <Table.Thead>
       <Table.Tr>
+        {selection && (
+          <Table.Th w={36}>
+            <Checkbox
+              size="xs"
+              aria-label={say('list.selectAll')}
+              checked={areAll}
+              indeterminate={areSome && !areAll}
+              onChange={() => selection.toggleAll(rows)}
+            />
+          </Table.Th>
+        )}
         {columns.map((column) => (
           <Table.Th
             key={column.name}

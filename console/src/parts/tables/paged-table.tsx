@@ -1,7 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { DataTable } from './data-table.tsx'
-import { Pager } from './pager.tsx'
+import { ListKeys } from './list-keys.tsx'
+import { Pager, type Sized } from './pager.tsx'
 
 type TableProps<Row> = Omit<Parameters<typeof DataTable<Row>>[0], 'error' | 'retry'>
 
@@ -13,10 +14,13 @@ export function PagedTable<Row>(
     readonly page: number
     /** How many there are; undefined until that is known. */
     readonly pages: number | undefined
+    /** Readers choose the size of pages. */
+    readonly sized?: Sized
     readonly onPage: (page: number) => void
   },
 ) {
-  const { source, page, pages, onPage, ...table } = props
+  const { source, page, pages, onPage, sized, ...table } = props
+  const frame = useRef<HTMLDivElement>(null)
   const last = Math.max(1, pages ?? page)
   // The last row of the last page may be gone, and an address may name any page.
   const isBeyond = page > last && !source.isPlaceholderData
@@ -24,7 +28,8 @@ export function PagedTable<Row>(
     if (isBeyond) onPage(last)
   }, [isBeyond, last, onPage])
   return (
-    <div aria-busy={source.isPlaceholderData}>
+    <div ref={frame} aria-busy={source.isPlaceholderData}>
+      <ListKeys frame={frame} />
       <DataTable
         {...table}
         rows={isBeyond ? undefined : table.rows}
@@ -32,7 +37,7 @@ export function PagedTable<Row>(
         error={table.rows === undefined ? source.error : null}
         retry={() => void source.refetch()}
       />
-      <Pager page={page} pages={last} onPage={onPage} />
+      <Pager page={page} pages={last} onPage={onPage} {...(sized && { sized })} />
     </div>
   )
 }

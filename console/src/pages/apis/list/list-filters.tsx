@@ -8,7 +8,7 @@ import { AUTH_TYPES, authWord } from './api-labels.ts'
 
 /** The list's state in its address, with the defaults. */
 export const ABSENT = {
-  ...{ q: '', sort: 'name', page: '', active: '', auth_type: '', category: '' },
+  ...{ q: '', sort: 'name', page: '', size: '', active: '', auth_type: '', category: '' },
   /** `key:value`, one a line: values may hold any other sign. */
   labels: '',
 } as const
@@ -31,7 +31,7 @@ export function Filters({ words, onChange }: Props) {
     queryKey: [...APIS_KEY, 'categories'],
     queryFn: ({ signal }) => listCategories(signal),
   })
-  const hasAny = Object.entries(words).some(([name, value]) => value !== '' && name !== 'sort' && name !== 'page')
+  const hasAny = Object.entries(words).some(([name, value]) => value !== '' && !['sort', 'page', 'size'].includes(name))
   const one = (name: 'active' | 'auth_type' | 'category') => ({
     value: words[name] === '' ? null : words[name],
     onChange: (value: string | null) => onChange({ [name]: value ?? '' }),
@@ -92,7 +92,7 @@ export function Filters({ words, onChange }: Props) {
         />
       )}
       {hasAny && (
-        <Button variant="subtle" onClick={() => onChange({ ...ABSENT, sort: words.sort })}>
+        <Button variant="subtle" onClick={() => onChange({ ...ABSENT, sort: words.sort, size: words.size })}>
           {say('apis.clearAll')}
         </Button>
       )}

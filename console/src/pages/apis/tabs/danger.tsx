@@ -2,22 +2,14 @@ import { Button, Checkbox, Group, List, Paper, Stack, Text } from '@mantine/core
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import {
-  APIS_KEY,
-  type ApiView,
-  apiKey,
-  deleteApi,
-  migrateApi,
-  readApi,
-  saveDefinition,
-} from '../../../api/apis/apis.ts'
+import { APIS_KEY, type ApiView, apiKey, deleteApi, migrateApi } from '../../../api/apis/apis.ts'
 import { notifyDone, notifyFault } from '../../../parts/display/notify.ts'
 import { count } from '../../../parts/display/when.tsx'
 import { ConfirmDelete } from '../../../parts/forms/confirm-delete.tsx'
 import { GuardedButton } from '../../../parts/forms/guarded.tsx'
 import { say, type TextName } from '../../../texts/say.ts'
 import { readDependents } from '../editor/dependents.ts'
-import { EXTENSION, withAt } from '../editor/tree.ts'
+import { setActive } from '../editor/set-active.ts'
 
 /** Actions that cannot be undone, or stop callers at once. */
 export default function DangerTab({ api }: { readonly api: ApiView }) {
@@ -83,12 +75,6 @@ function Act(props: {
       </Group>
     </Paper>
   )
-}
-
-/** Reads the definition afresh: the switch is all that changes. */
-async function setActive(api: ApiView, active: boolean): Promise<void> {
-  const { definition } = await readApi(api.id)
-  await saveDefinition(api, withAt(definition, api.isOas ? [EXTENSION, 'info', 'state', 'active'] : ['active'], active))
 }
 
 async function migrate(id: string): Promise<void> {

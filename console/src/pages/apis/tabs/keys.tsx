@@ -10,11 +10,11 @@ import { KeyTable } from '../../keys/key-table.tsx'
 import { NewKey } from '../../keys/new-key-button.tsx'
 
 // Separate parameters: those of other tabs stay in the address.
-const ABSENT = { key: '', keys: '1' } as const
+const ABSENT = { key: '', keys: '1', size: '' } as const
 
 /** Keys with access to an API, by themselves or by a policy. */
 export default function KeysTab({ api }: { readonly api: ApiView }) {
-  const [{ key, keys }, set] = useAddress(ABSENT)
+  const [{ key, keys, size }, set] = useAddress(ABSENT)
   return (
     <Guarded permission="keys">
       <Text size="sm" c="dimmed" mb="sm">
@@ -26,7 +26,9 @@ export default function KeysTab({ api }: { readonly api: ApiView }) {
       </Group>
       <KeyTable
         query={{ q: key, p: Number(keys) || 1, api: api.id }}
+        size={size}
         onPage={(page) => set({ keys: String(page) })}
+        onSize={(next) => set({ size: next, keys: '' })}
         empty={
           key === '' ? (
             <Empty icon={KeyRoundIcon} title={say('keys.emptyApi')} hint={say('keys.emptyApiHint')} />
