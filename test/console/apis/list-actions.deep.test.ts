@@ -101,6 +101,7 @@ async function several(world: ApisWorld, page: Page, ids: Map<string, string>): 
     dialog.getByRole('button', { name: 'Export', exact: true }).click(),
   ])
   const exported = JSON.parse(readFileSync((await file.path())!, 'utf8')) as unknown[]
+  await dialog.waitFor({ state: 'detached' })
   assert.deepEqual(exported.map((document) => at(document, 'x-svc-api-gateway', 'info', 'name')).sort(), chosen)
   await becomes(() => bar(page).count(), 0)
 }

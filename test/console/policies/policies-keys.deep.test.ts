@@ -115,7 +115,10 @@ async function twoPeople(world: ApisWorld, page: Page, plan: string): Promise<vo
 /** The key that a dialog shows this once. */
 async function shownKey(page: Page, title: string): Promise<string> {
   const dialog = page.getByRole('dialog', { name: title })
-  const key = await dialog.locator('pre').innerText()
+  const key = await dialog.locator('pre').first().innerText()
+  const command = await dialog.getByLabel('Command', { exact: true }).innerText()
+  assert.ok(command.startsWith('curl -i -H ') && command.includes(`: ${key}'`), command)
+  await copies(dialog.getByRole('button', { name: 'Copy Command' }), command)
   await copies(dialog.getByRole('button', { name: 'Copy Key' }), key)
   await inspect(page, `key-${title.toLowerCase().replaceAll(' ', '-')}`)
   await dialog.getByRole('button', { name: 'I have copied it' }).click()

@@ -68,6 +68,16 @@ export async function readFirstSteps(session: Session, signal: AbortSignal): Pro
   }
 }
 
+/** The API that a command calls. @throws CallError */
+export async function readCalledApi(id: string, signal: AbortSignal): Promise<FirstApi> {
+  const { api_definition: definition } = await call<{ readonly api_definition: Record<string, unknown> }>(
+    'GET',
+    `/api/apis/${encodeURIComponent(id)}`,
+    { signal },
+  )
+  return firstApiOf(definition, signal)
+}
+
 async function firstApiOf(definition: Record<string, unknown>, signal: AbortSignal): Promise<FirstApi> {
   const id = String(definition.api_id)
   const path = `/api/apis/${encodeURIComponent(id)}/url`

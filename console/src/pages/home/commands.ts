@@ -1,4 +1,5 @@
 import { type FirstApi, firstKeyBody } from '../../api/traffic/home.ts'
+import { quoted } from '../../parts/display/curl.ts'
 
 /** The parameters of a command. */
 interface Caller {
@@ -34,18 +35,7 @@ export function makeKeyCommand({ dashboard, credential }: Caller, key: string, a
   return post(`${dashboard}/api/keys/${key}`, credential, firstKeyBody(api))
 }
 
-/** Calls an API through the gateway, with its key where it asks for one. */
-export function callCommand({ url, keyField }: FirstApi, key: string): string {
-  if (keyField === undefined) return `curl -i ${quoted(url)}`
-  return `curl -i -H ${quoted(`${keyField}: ${key}`)} \\\n  ${quoted(url)}`
-}
-
 function post(url: string, credential: string, body: unknown): string {
   const lines = [`curl -X POST ${quoted(url)}`, `  -H ${quoted(`Authorization: ${credential}`)}`]
   return [...lines, `  -d ${quoted(JSON.stringify(body, null, 1))}`].join(' \\\n')
-}
-
-/** One word for a shell, with any content. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }

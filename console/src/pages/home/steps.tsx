@@ -5,11 +5,12 @@ import { useState } from 'react'
 import { ME_KEY, readMe } from '../../api/people/profile.ts'
 import { FIRST_STEPS_KEY, type FirstSteps, makeFirstKey } from '../../api/traffic/home.ts'
 import { CopyBlock } from '../../parts/display/copy.tsx'
+import { callCommand } from '../../parts/display/curl.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { SecretOnce } from '../../parts/display/secret-once.tsx'
 import { GuardedButton } from '../../parts/forms/guarded.tsx'
 import { say } from '../../texts/say.ts'
-import { addApiCommand, callCommand, makeKeyCommand } from './commands.ts'
+import { addApiCommand, makeKeyCommand } from './commands.ts'
 import { Step } from './step.tsx'
 
 interface Props {

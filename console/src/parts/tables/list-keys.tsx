@@ -64,7 +64,8 @@ export function ListKeys({ frame }: { readonly frame: RefObject<HTMLElement | nu
 /** True for a key that nobody types into a field or a dialog. */
 function isPlain({ target, ctrlKey, metaKey, altKey, defaultPrevented, isComposing }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || defaultPrevented || isComposing) return false
-  if (document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]:not([hidden])') !== null) return false
+  const over = [...document.querySelectorAll('[role="dialog"], [role="menu"]')]
+  if (over.some((element) => element.checkVisibility())) return false
   if (!(target instanceof HTMLElement)) return true
   if (target instanceof HTMLInputElement) return target.type === 'checkbox'
   return !target.isContentEditable && target.closest('textarea, select, [role="textbox"]') === null
