@@ -72,6 +72,11 @@ export const CLIENTS = {
   'clients.revokeTitle': 'Revoke this token?',
   'clients.revokeHint': 'Requests with it are refused from now on.',
   'clients.revoked': 'Token revoked',
+  'clients.search': 'Search by name, ID or redirect URI',
+  'clients.noMatch': 'No client matches',
+  'clients.noMatchHint': 'Change the search.',
+  'clients.exportHint': 'Saves the clients as a JSON file, without their secrets.',
+  'clients.revokeTokens': 'Revoke tokens',
   'clients.revokeAll': 'Revoke all',
   'clients.revokeAllTitle': 'Revoke all tokens of {name}?',
   'clients.revokeAllHint':

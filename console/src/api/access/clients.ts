@@ -58,10 +58,10 @@ const at = (apiId: string, clientId: string) => `${of(apiId)}/${encodeURICompone
 /** A page of the clients of an API. @throws CallError */
 export function listClients(
   apiId: string,
-  page: number,
+  query: { readonly p: number; readonly q: string; readonly page_size: string },
   signal: AbortSignal,
-): Promise<{ readonly apps: readonly OAuthClient[]; readonly pages: number }> {
-  return call('GET', of(apiId), { query: { p: page }, signal })
+): Promise<{ readonly apps: readonly OAuthClient[]; readonly pages: number; readonly total?: number }> {
+  return call('GET', of(apiId), { query, signal })
 }
 
 /** @throws CallError 404 */

@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { AppWindowIcon, PlusIcon } from 'lucide-react'
 import { CLIENTS_KEY, listClients, type OAuthClient } from '../../../api/access/clients.ts'
 import type { ApiView } from '../../../api/apis/apis.ts'
@@ -11,16 +11,21 @@ import { Empty } from '../../../parts/display/empty.tsx'
 import { When } from '../../../parts/display/when.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
 import { PolicyBadges, usePolicyNames } from '../../../parts/portal/policy-names.tsx'
+import { type BulkActions, useBulkActions } from '../../../parts/tables/bulk-actions.tsx'
 import type { Column } from '../../../parts/tables/data-table.tsx'
 import { PagedTable } from '../../../parts/tables/paged-table.tsx'
+import { pageSizeIn } from '../../../parts/tables/pager.tsx'
+import { SearchBox } from '../../../parts/tables/search-box.tsx'
+import { useSelection } from '../../../parts/tables/selection.ts'
 import { Deliveries } from '../../../parts/webhooks/deliveries.tsx'
 import { say } from '../../../texts/say.ts'
 import { textAt } from '../editor/tree.ts'
+import { clientActions } from './bulk-clients.ts'
 import { NewClient } from './clients-new.tsx'
 import { OneClient } from './clients-one.tsx'
 
-/** `view` is the client that is shown, or `new`; `clients` the page of the list. */
-const ABSENT = { view: '', clients: '1' } as const
+/** `view` is the client that is shown, or `new`; `clients` the page of the list, `client` what is looked for. */
+const ABSENT = { view: '', clients: '1', client: '', size: '' } as const
 const NEW = 'new'
 const ONE = 'client:'
 
@@ -57,11 +62,21 @@ function List(props: {
   readonly onNew: () => void
 }) {
   const { api, onOpen } = props
-  const [{ clients: page }, set] = useAddress(ABSENT)
+  const [{ clients: page, client: q, size: word }, set] = useAddress(ABSENT)
   const p = Number(page) || 1
+  const size = pageSizeIn(word)
+  const query = { p, q, page_size: size }
+  const client = useQueryClient()
+  const mayWrite = useMay('oauth', 'write')
+  const selection = useSelection(idOf)
+  const bulk = useBulkActions({
+    ...{ selection, nameOf: nameOfClient },
+    actions: clientActions(api.id, mayWrite),
+    onDone: () => void client.invalidateQueries({ queryKey: CLIENTS_KEY }),
+  })
   const clients = useQuery({
-    queryKey: [...CLIENTS_KEY, api.id, 'list', p],
-    queryFn: ({ signal }) => listClients(api.id, p, signal),
+    queryKey: [...CLIENTS_KEY, api.id, 'list', query],
+    queryFn: ({ signal }) => listClients(api.id, query, signal),
     placeholderData: keepPreviousData,
   })
   const apps = clients.data?.apps
@@ -75,19 +90,30 @@ function List(props: {
         </Text>
         {(apps?.length ?? 0) > 0 && add}
       </Group>
+      <Stack gap="sm" mb="sm">
+        <SearchBox value={q} label={say('clients.search')} onSearch={(text) => set({ client: text, clients: '' })} />
+        {bulk.bar}
+      </Stack>
       <PagedTable
         label={say('clients.title')}
-        columns={columnsOf(onOpen, nameOf)}
+        columns={columnsOf(onOpen, nameOf, bulk)}
         rows={apps}
-        rowKey={({ client_id }) => client_id}
+        rowKey={idOf}
+        selection={selection}
+        nameOf={nameOfClient}
+        sized={{ size, total: clients.data?.total, onSize: (next) => set({ size: next, clients: '' }) }}
         source={clients}
         page={p}
         pages={clients.data?.pages}
         onPage={(next) => set({ clients: String(next) })}
         empty={
-          <Empty icon={AppWindowIcon} title={say('clients.empty')} hint={say('clients.emptyHint')}>
-            {add}
-          </Empty>
+          q !== '' ? (
+            <Empty icon={AppWindowIcon} title={say('clients.noMatch')} hint={say('clients.noMatchHint')} />
+          ) : (
+            <Empty icon={AppWindowIcon} title={say('clients.empty')} hint={say('clients.emptyHint')}>
+              {add}
+            </Empty>
+          )
         }
       />
     </>
@@ -103,7 +129,14 @@ function AddButton({ onNew }: { readonly onNew: () => void }) {
   )
 }
 
-function columnsOf(onOpen: (clientId: string) => void, nameOf: (id: string) => string): readonly Column<OAuthClient>[] {
+const idOf = ({ client_id }: OAuthClient) => client_id
+const nameOfClient = ({ client_id, client_name }: OAuthClient) => client_name || client_id
+
+function columnsOf(
+  onOpen: (clientId: string) => void,
+  nameOf: (id: string) => string,
+  bulk: BulkActions<OAuthClient>,
+): readonly Column<OAuthClient>[] {
   return [
     {
       name: 'client',
@@ -120,7 +153,7 @@ function columnsOf(onOpen: (clientId: string) => void, nameOf: (id: string) => s
             dir="auto"
             onClick={() => onOpen(client.client_id)}
           >
-            {client.client_name || client.client_id}
+            {nameOfClient(client)}
           </Anchor>
           {client.client_name !== '' && <CopyText value={client.client_id} />}
         </Stack>
@@ -153,5 +186,6 @@ function columnsOf(onOpen: (clientId: string) => void, nameOf: (id: string) => s
       width: 130,
       cell: ({ date_created }) => <When at={date_created} />,
     },
+    { name: 'actions', title: say('part.actions'), isTitleHidden: true, width: 44, cell: bulk.menu },
   ]
 }
