@@ -44,7 +44,7 @@ async function failing(world: ApisWorld, page: Page, ids: Map<string, string>): 
   await bar(page).getByText(`${NUMBER} selected`).waitFor()
   await checkThemes(page)
   const gone = ids.get(THE_17TH)!
-  // Somebody else deletes it while the question is asked.
+  // Another user deletes it while the question is asked.
   const dialog = await act(page, 'Deactivate')
   await dialog.getByText('Batch 00000').waitFor()
   await checkThemes(page)

@@ -12,7 +12,7 @@ import type { Selection } from './selection.ts'
 export interface BulkAction<Row> {
   readonly name: string
   readonly label: string
-  /** What happens to each of them. */
+  /** The effect on each of them, in words. */
   readonly hint: ReactNode
   /** It cannot be taken back: the reader types how many, or which. */
   readonly isGrave?: boolean

@@ -3,7 +3,7 @@ import { say } from '../../texts/say.ts'
 import { count } from '../display/when.tsx'
 
 /** Sizes of a page that readers choose from, as addresses have them; the first unless they do. */
-export const PAGE_SIZES = ['25', '50', '100'] as const
+const PAGE_SIZES = ['25', '50', '100'] as const
 
 /** The rows of a list that readers choose the size of its pages of. */
 export interface Sized {
