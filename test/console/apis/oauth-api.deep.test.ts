@@ -178,7 +178,7 @@ async function register(world: ApisWorld, page: Page): Promise<Client> {
   await page.getByRole('button', { name: 'All clients' }).click()
   await copies(page.getByRole('row').filter({ hasText: id }).getByRole('button', { name: 'Copy' }), id)
   await follow(page, page.getByRole('link', { name: 'Partners' }), 'Partners')
-  await page.getByRole('button', { name: ODD_NAME }).click()
+  await page.getByRole('button', { name: ODD_NAME, exact: true }).click()
   await page.getByRole('heading', { name: ODD_NAME, level: 2 }).waitFor()
   assert.ok((await asked(world, id)).startsWith(LOGIN_PAGE), 'people are led to the login page that the form names')
   return { id, secret }
@@ -226,7 +226,7 @@ async function places(world: ApisWorld, page: Page, client: Client): Promise<voi
   assert.equal((await sendAs(world, client, 'revoke', `token=${token}`)).status, 200)
   await eventually('it is refused', async () => (await world.through('/orders/', bearer(token))).status !== 200)
   await tab(page, 'OAuth clients')
-  await page.getByRole('button', { name: ODD_NAME }).click()
+  await page.getByRole('button', { name: ODD_NAME, exact: true }).click()
 }
 
 async function tokens(world: ApisWorld, page: Page, client: Client): Promise<void> {
@@ -312,7 +312,7 @@ async function edit(world: ApisWorld, page: Page, apiId: string, { id }: Client)
 
 async function readerSees(world: ApisWorld, apiId: string, { id }: Client): Promise<void> {
   const reader = await world.open(world.reader, `/apis/${apiId}?tab=clients`)
-  await reader.getByRole('button', { name: ODD_NAME }).click()
+  await reader.getByRole('button', { name: ODD_NAME, exact: true }).click()
   await reader.getByText(id).first().waitFor()
   await reader.getByText('Active tokens').waitFor()
   for (const name of ['Edit', 'Rotate secret', 'Delete', 'Revoke all', 'Show secret'])
