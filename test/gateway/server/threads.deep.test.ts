@@ -87,6 +87,37 @@ test('a gateway of two threads is one gateway', { skip }, async (t) => {
     assert.deepEqual(await statuses(world, '/orders/', key), [200, 200])
   })
 
+  await t.test('a key that one thread deletes while another creates it is there or gone on both', async () => {
+    const body = {
+      ...{ quota_max: 5, quota_renewal_rate: 3600, rate: 0, per: 0 },
+      access_rights: { orders: { api_id: 'orders', api_name: 'orders', versions: ['Default'] } },
+    }
+    const seen = new Set<string>()
+    for (let i = 0; i < 40; i++) {
+      const key = await newKey(world, { quota_max: 5, quota_renewal_rate: 3600 })
+      assert.deepEqual(await statuses(world, '/orders/', key), [200, 200])
+      const acts = [
+        () => world.svc((i % 2) + 1, 'DELETE', `/svc/keys/${key}`),
+        () => world.svc(((i + 1) % 2) + 1, 'POST', `/svc/keys/${key}`, body),
+      ]
+      const answers = await Promise.all((i % 4 < 2 ? acts : acts.reverse()).map((act) => act()))
+      assert.ok(
+        answers.every(({ status }) => status === 200 || status === 409),
+        answers.map(({ text }) => text).join(),
+      )
+      const [first, second] = await statuses(world, '/orders/', key)
+      assert.equal(first, second)
+      seen.add(String(first))
+      if (first !== 200) continue
+      // At most the whole quota is left, and one count is that of both threads.
+      const left = async (thread: number) =>
+        Number((await world.on(thread, '/orders/', { 'x-key': key })).headers['x-ratelimit-remaining'])
+      const [one, two] = [await left(1), await left(2)]
+      assert.ok(one <= 2 && two === Math.max(0, one - 1), `${one}, then ${two}`)
+    }
+    t.diagnostic(`ended as ${[...seen].join(' and ')}`)
+  })
+
   await t.test('the page of metrics is that of all threads, whichever answers', async () => {
     const requests = async (thread: number) => {
       const { text } = await world.svc(thread, 'GET', '/metrics')
