@@ -20,10 +20,10 @@ interface Saved {
 
 const SHOWN_MS = 15_000
 
-/** Says that an object is saved, where it is live, and offers to undo that. */
-export function notifySaved(saved: Saved): void {
+/** Says that an object is saved, where it is live, and offers to undo that. `savedAtMs`: of the clock of the page. */
+export function notifySaved(saved: Saved, savedAtMs: number = performance.now()): void {
   const id = `saved ${saved.requestIds.join()}`
-  const message = <Message saved={saved} savedAtMs={performance.now()} />
+  const message = <Message saved={saved} savedAtMs={savedAtMs} />
   notifications.show({ id, message, color: 'teal', withBorder: true, autoClose: SHOWN_MS })
 }
 

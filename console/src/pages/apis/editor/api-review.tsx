@@ -12,7 +12,7 @@ import type { DefinitionEditor } from './use-definition-editor.tsx'
 const MOST_PLACES = 20
 
 /** The changes of an API that are not saved. */
-export function ApiReview({
+export default function ApiReview({
   api,
   editor: { binding, loaded },
 }: {

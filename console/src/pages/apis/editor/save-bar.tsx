@@ -1,9 +1,12 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import type { ApiView } from '../../../api/apis/apis.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { say } from '../../../texts/say.ts'
-import { ApiReview } from './api-review.tsx'
 import type { DefinitionEditor } from './use-definition-editor.tsx'
+
+/** Loaded with the first change. */
+const ApiReview = lazy(() => import('./api-review.tsx'))
 
 /** Stays in view while something is not saved. */
 export function SaveBar({ api, editor }: { readonly api: ApiView; readonly editor: DefinitionEditor }) {
@@ -13,7 +16,11 @@ export function SaveBar({ api, editor }: { readonly api: ApiView; readonly edito
     <Paper withBorder shadow="md" p="sm" pos="sticky" bottom={12} style={{ zIndex: 5 }}>
       <Stack gap="xs">
         <FaultBox error={error} />
-        {isDirty && binding.fault === undefined && <ApiReview api={api} editor={editor} />}
+        {isDirty && binding.fault === undefined && (
+          <Suspense>
+            <ApiReview api={api} editor={editor} />
+          </Suspense>
+        )}
         <Group justify="space-between">
           <Text size="sm" c="dimmed" aria-live="polite">
             {marks.length > 0

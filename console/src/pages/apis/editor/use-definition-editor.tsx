@@ -3,11 +3,11 @@ import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { APIS_KEY, type ApiView, apiKey, type Definition, readApi, saveDefinition } from '../../../api/apis/apis.ts'
 import { CallError } from '../../../api/calls/call.ts'
+import { notifyDone } from '../../../parts/display/notify.ts'
 import type { Mark } from '../../../parts/editors/editor-props.ts'
 import { type Flaw, flawsIn, lineOf, marksOf } from '../../../parts/editors/openapi-place.ts'
 import { StillEditing, useGuardedSave } from '../../../parts/forms/conflict.tsx'
 import { isSame } from '../../../parts/forms/same.ts'
-import { notifySaved } from '../../../parts/review/saved-toast.tsx'
 import { say } from '../../../texts/say.ts'
 import { textOf } from '../settings/codec.ts'
 import { EXTENSION } from './tree.ts'
@@ -62,7 +62,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
     onSuccess: ({ done, stored }) => {
       show(stored)
       setRefused(undefined)
-      if (done.outcome === 'saved') notifySaved({ object: { kind: 'api', id: api.id }, requestIds: done.requestIds })
+      if (done.outcome === 'saved') void announce({ object: { kind: 'api', id: api.id }, requestIds: done.requestIds })
       void client.invalidateQueries({ queryKey: APIS_KEY })
     },
     onError: (error) => {
@@ -96,6 +96,18 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
       setRefused(undefined)
       show(api.definition)
     },
+  }
+}
+
+/** The message after a save is loaded with the first one. */
+async function announce(saved: Parameters<typeof import('../../../parts/review/saved-toast.tsx').notifySaved>[0]) {
+  const savedAtMs = performance.now()
+  try {
+    const { notifySaved } = await import('../../../parts/review/saved-toast.tsx')
+    notifySaved(saved, savedAtMs)
+  } catch {
+    // The connection is gone since the save: that it was saved is said all the same.
+    notifyDone(say('part.saved'))
   }
 }
 
