@@ -21,7 +21,7 @@ import {
 const REFUSED = [/status of 40[0-4]/]
 /** Inputs that a read-only user may use: they search, or choose what is shown. */
 const LOOKING =
-  '[placeholder="Type to search policies"],[type=search],[type=radio],[aria-label$=" as a table"],[aria-label*="Search"],[role=combobox][aria-label]'
+  '[placeholder="Type to search policies"],[type=search],[type=radio],[aria-label$=" as a table"],[aria-label*="Search"],[role=combobox][aria-label],[aria-label^="Select "]'
 
 test('who owns little, and who may only look', async (t: TestContext) => {
   const world = await startApis(t)
@@ -58,7 +58,7 @@ async function owner(world: ApisWorld): Promise<void> {
   await page.getByLabel(/^Alias/).fill('Key of an owner')
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog', { name: 'Key created' })
-  const key = await dialog.locator('pre').innerText()
+  const key = await dialog.locator('pre').first().innerText()
   await dialog.getByRole('button', { name: 'I have copied it' }).click()
   await answers(world, 200, '/owned/', { authorization: key })
   await seesNoOther(page)
