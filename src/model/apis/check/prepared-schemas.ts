@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf } from '../definition/members.ts'
 import { type Flaw, getAt, setMember, type TreePath, toPointer } from '../definition/tree.ts'
+import { ContainsSearch, IN_PLACE } from './contains-search.ts'
 import { IdleWords, idleKeyword } from './idle-keywords.ts'
 import { contentFault, type Holding, holdingOf, nameFault } from './schema-keywords.ts'
 import { SchemaNames } from './schema-names.ts'
@@ -73,6 +74,8 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 export class PreparedSchemas {
   /** Words of the schemas prepared so far that say nothing of values. */
   readonly idle = new IdleWords()
+  /** Where `contains` judges the items of a list. */
+  readonly contains = new ContainsSearch()
   readonly #document: JsonObject
   readonly #newName: () => string
   readonly #names: SchemaNames
@@ -93,7 +96,7 @@ export class PreparedSchemas {
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#prepare(next)
     const reached = [...closureOf(root)]
     cutCircles(reached)
-    leaveItemsToContains(reached)
+    leaveItemsToContains(reached, this.contains)
     if (reached.some(({ loss }) => loss !== 'none')) loosen(reached)
     return { root, reached, unchecked: reached.flatMap(({ unchecked }) => unchecked) }
   }
@@ -251,9 +254,6 @@ function addParts(made: JsonObject, ...parts: Json[]): void {
   made.allOf = [...(Array.isArray(made.allOf) ? made.allOf : []), ...parts]
 }
 
-/** Keywords whose schemas look at the value that their holder looks at. */
-const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies'])
-
 function guardedBy(keyword: string, schema: JsonObject): Guard['keyword'] | undefined {
   if (keyword === 'not' || keyword === 'oneOf' || keyword === 'if') return keyword
   return keyword === 'contains' && schema.maxContains !== undefined ? keyword : undefined
@@ -365,32 +365,18 @@ function takeOut({ holder, keyword }: Guard): boolean {
 const CONTAINS = ['contains', 'minContains', 'maxContains']
 
 /** Takes out each `unevaluatedItems` for which a `contains` looks at the same list: the engine does not note which items that found. */
-function leaveItemsToContains(targets: readonly Target[]): void {
+function leaveItemsToContains(targets: readonly Target[], contains: ContainsSearch): void {
   const named = new Map(targets.map((target) => [target.name, target]))
+  const schemaOf = (name: string) => named.get(name)?.schema
   for (const target of targets)
     for (const guard of target.guards) {
-      if (!('unevaluatedItems' in guard.holder) || !hasContains(guard.holder, named, new Set())) continue
+      if (!('unevaluatedItems' in guard.holder) || !contains.leadsToContains(guard.holder, schemaOf)) continue
       delete guard.holder.unevaluatedItems
       const reason = '"contains" beside it, or in it, judges all items'
       target.unchecked.push({ at: [...guard.at, 'unevaluatedItems'], reason })
       target.loss = 'annotation'
       for (const outer of target.guards) if (outer !== guard && isWithin(guard.at, outer)) outer.loss = 'annotation'
     }
-}
-
-/** True where a schema, or one that looks at the same value for it, has the keyword. */
-function hasContains(schema: Json, named: ReadonlyMap<string, Target>, seen: Set<Json>): boolean {
-  if (!isObject(schema) || seen.has(schema)) return false
-  seen.add(schema)
-  if ('contains' in schema) return true
-  const to = typeof schema.$ref === 'string' ? named.get(schema.$ref)?.schema : undefined
-  if (to !== undefined && hasContains(to, named, seen)) return true
-  return Object.keys(schema).some((keyword) => {
-    if (keyword === 'not' || !IN_PLACE.has(keyword)) return false
-    const inner = schema[keyword]!
-    const parts = keyword === 'dependentSchemas' || Array.isArray(inner) ? Object.values(inner as object) : [inner]
-    return parts.some((part) => hasContains(part, named, seen))
-  })
 }
 
 /** Takes out what holds for all other members, where not all of the others are known. */
