@@ -40,7 +40,7 @@ import { validateRequest } from '../steps/operations/validate-request.ts'
 import { changeMethod } from '../steps/transforms/change-method.ts'
 import { keepVariables } from '../steps/transforms/keep-variables.ts'
 import { forwardToApi } from '../steps/transforms/redirect-internally.ts'
-import { revealFields } from '../steps/transforms/reveal-fields.ts'
+import { hiddenNames, revealFields } from '../steps/transforms/reveal-fields.ts'
 import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
 import { runModules } from '../steps/transforms/run-modules.ts'
 import { transformBody } from '../steps/transforms/transform-body.ts'
@@ -62,6 +62,8 @@ export interface CompileParts extends AuthParts {
   readonly responses: ResponseCache
   /** Bytes, 0 = none. */
   readonly maxBodyBytes: number
+  /** True = fields with `_` in their name are taken. */
+  readonly takesUnderscores: boolean
   readonly legacyStatuses: boolean
   readonly requestIds: Config['gateway']['request_id']
   readonly metrics: Metrics
@@ -204,7 +206,10 @@ function compileChain(
   const cache = inner === undefined ? chainCache(api, rules, parts) : undefined
   const delivery = [
     keepVariables(askedVariables(api, rules)),
-    validateRequest(rules.operations.map(({ checks }) => checks)),
+    validateRequest(
+      rules.operations.map(({ checks }) => checks),
+      hiddenNames(api, parts.takesUnderscores),
+    ),
     transformBody(rules.operations.map(({ requestBody }) => requestBody)),
     checkTools(api, takeLater(parts.counters, parts.clock, taking)),
     transformRequest(compileTransform(rules.requestHeaders), perOperation),

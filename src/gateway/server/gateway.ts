@@ -389,6 +389,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     clock,
     counters: store.counters,
     maxBodyBytes: settings.max_body_bytes,
+    takesUnderscores: settings.allow_underscore_fields,
     requestIds: settings.request_id,
     legacyStatuses: config.compat.legacy_statuses,
     nodeTags: shard.segmented ? shard.tags : [],

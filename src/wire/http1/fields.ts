@@ -153,6 +153,12 @@ export function numberOfName(name: string): number {
   return lower.startsWith(FORWARDED_PREFIX) ? FIELD.xForwardedOther : FIELD.other
 }
 
+/** True for another spelling of a field that the wire or the gateway reads, sets or removes: requests do not have it. */
+export function isReadSpelling(name: string): boolean {
+  const folded = foldFieldName(name)
+  return folded !== name.toLowerCase() && (numberOfName(folded) !== FIELD.other || READ_FIELDS.has(folded))
+}
+
 function isUnusual(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (NAME[text.charCodeAt(i)] !== 1) return true
   return false
@@ -211,8 +217,7 @@ export class Fields {
     const { spans, text } = this
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       if (spans[at + 4] !== FIELD.other || !isUnusual(text, spans[at]!, spans[at + 1]!)) continue
-      const name = foldFieldName(text.slice(spans[at]!, spans[at + 1]!))
-      if (numberOfName(name) === FIELD.other && !READ_FIELDS.has(name)) continue
+      if (!isReadSpelling(text.slice(spans[at]!, spans[at + 1]!))) continue
       spans[at + 1] = spans[at]!
       spans[at + 4] = ~HIDDEN
       this.hidden++

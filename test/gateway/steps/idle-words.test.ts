@@ -66,8 +66,47 @@ const IDLE: readonly (readonly [document: JsonObject, path: string, says: RegExp
   ],
 ]
 
+/** Members whose value names its members as it likes: they have no extensions. */
+const MAPS = new Set(['content', 'examples', 'headers', 'encoding', 'properties', 'parameters', 'requestBodies'])
+
+/** A document with an extension in every object that may have some. */
+function extended(value: Json, isMap = false): Json {
+  if (Array.isArray(value)) return value.map((each) => extended(each))
+  if (typeof value !== 'object' || value === null) return value
+  const made = Object.entries(value).map(([name, inner]) => {
+    const isNamed = MAPS.has(name) || (name === 'responses' && 'requestBodies' in value)
+    return [name, extended(inner, !isMap && isNamed)] as const
+  })
+  return { ...Object.fromEntries(made), ...(!isMap && { 'x-internal': { owner: 'team' } }) }
+}
+
+const TYPED: JsonObject = {
+  'multipart/form-data': {
+    schema: { type: 'object', properties: { f: { type: 'string' } } },
+    encoding: { f: { contentType: 'text/plain' } },
+    examples: { 'x-e': { value: { f: 'a' } } },
+  },
+}
+const FIELD: JsonObject = { name: 'x', in: 'query', schema: {} }
+const WHOLE: JsonObject = {
+  paths: {
+    '/a': {
+      parameters: [{ ...FIELD, name: 'y' }],
+      post: {
+        ...{ parameters: [FIELD], requestBody: { content: TYPED } },
+        responses: { 200: { description: 'ok', content: TYPED } },
+      },
+    },
+  },
+  components: {
+    ...{ parameters: { 'x-p': FIELD }, requestBodies: { 'x-b': { content: TYPED } } },
+    ...{ responses: { 'x-r': { description: 'ok', content: TYPED } }, examples: { 'x-e': { value: 1 } } },
+  },
+}
+
 /** Words that have an effect, or that only readers need. */
 const BUSY: readonly JsonObject[] = [
+  extended(WHOLE) as JsonObject,
   body({ title: 'a', description: 'a', default: 1, examples: [], deprecated: true, $comment: 'a', 'x-any': 1 }),
   body({ readOnly: true, writeOnly: true, externalDocs: { url: '/' }, xml: { name: 'a' }, $id: 'a', $anchor: 'a' }),
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -133,15 +172,37 @@ test('whole numbers have the range of their format', async (t) => {
     }
 })
 
-test('fields with an underscore, which are dropped, are not asked for', async (t) => {
-  const gate = await startTestGateway()
-  t.after(() => gate.close())
-  const query = 'listenPath=/w/&apiID=w&upstreamURL=http://127.0.0.1:9/&validateRequest=true'
-  const named = parameter({ name: 'X_Y', in: 'header', required: true, schema: { type: 'integer' } })
-  const document = { openapi: '3.1.0', info: { title: 'w', version: '1' }, ...named }
-  assert.equal((await gate.svc('POST', `/svc/apis/oas/import?${query}`, document)).status, 200)
-  assert.equal((await gate.call('/w/a', { headers: { x_y: '1' } })).status, 502)
-})
+for (const taken of [false, true])
+  test(`a field with an underscore is asked for where it is taken: ${taken}`, async (t) => {
+    const gate = await startTestGateway({ env: { SVC_GW_ALLOWUNDERSCOREFIELDS: String(taken) } })
+    t.after(() => gate.close())
+    const found: unknown[] = []
+    for (const [name, more] of [
+      ['X_Y', {}],
+      ['X-Y', {}],
+      ['X_Real_IP', {}],
+      ['X.Real.IP', {}],
+      ['X_D', { default: 3 }],
+    ] as const) {
+      const query = 'listenPath=/w/&apiID=w&upstreamURL=http://127.0.0.1:9/&validateRequest=true'
+      const named = parameter({ name, in: 'header', required: true, schema: { type: 'integer', ...more } })
+      const document = { openapi: '3.1.0', info: { title: 'w', version: '1' }, ...named }
+      assert.equal((await gate.svc('POST', `/svc/apis/oas/import?${query}`, document)).status, 200)
+      const statuses = [(await gate.call('/w/a')).status]
+      for (const value of ['1', 'a']) statuses.push((await gate.call('/w/a', { headers: { [name]: value } })).status)
+      found.push([name, ...statuses])
+      await gate.svc('DELETE', '/svc/apis/w')
+    }
+    const asked = [422, 502, 422]
+    const hidden = [502, 502, 502]
+    assert.deepEqual(found, [
+      ['X_Y', ...(taken ? asked : hidden)],
+      ['X-Y', ...asked],
+      ['X_Real_IP', ...hidden],
+      ['X.Real.IP', ...hidden],
+      ['X_D', ...(taken ? asked : hidden)],
+    ])
+  })
 
 test('a parameter of a path that has no such part is named, and refuses nothing', async (t) => {
   const gate = await startTestGateway()

@@ -24,16 +24,25 @@ const INVALID = prebuilt('request_invalid')
 /** Largest body that is read to be checked; larger ones are refused (413). */
 const MAX_CHECKED_BYTES = 1_048_576
 
-/** Refuses requests that do not fit the description of their operation, and tells where; fills in defaults where the operation says so. */
-export function validateRequest(checks: readonly (readonly RequestCheck[])[]): Step | undefined {
+/**
+ * Refuses requests that do not fit the description of their operation, and tells where; fills in defaults where the operation says so.
+ * `isHidden`: no request shows a field of this lower-case name, so that none is asked for.
+ */
+export function validateRequest(
+  checks: readonly (readonly RequestCheck[])[],
+  isHidden: (name: string) => boolean,
+): Step | undefined {
   const all = checks.flat()
   if (all.length === 0) return undefined
+  const unasked = new Set(
+    all.flatMap(({ parameters }) => parameters.filter(({ in: place, name }) => place === 'header' && isHidden(name))),
+  )
   const paths = new Map(all.map((check) => [check, [false, true].map((fold) => new PathPattern(check.path, fold))]))
 
   const flawsOf = (x: Exchange, check: RequestCheck): RequestFlaw[] => {
     if (check.parameters.length === 0) return []
     for (const values of valuesOf(paths.get(check)!, readablePath(x.rest))) {
-      const flaws = check.parameters.flatMap((parameter) => parameterFlaws(x, parameter, values))
+      const flaws = check.parameters.flatMap((parameter) => parameterFlaws(x, parameter, values, unasked))
       if (flaws.length > 0) return flaws
     }
     return []
@@ -184,13 +193,14 @@ function parameterFlaws(
   x: Exchange,
   parameter: ParameterCheck,
   pathValues: ReadonlyMap<string, string>,
+  unasked: ReadonlySet<ParameterCheck>,
 ): readonly RequestFlaw[] {
   const where = `${parameter.in} ${parameter.name}`
   const named = (flaws: readonly RequestFlaw[]) =>
     flaws.map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
   const sent = spelledParameter(x, parameter, pathValues)
   if (sent === undefined) {
-    if (parameter.required) return [{ at: where, reason: 'is missing' }]
+    if (parameter.required && !unasked.has(parameter)) return [{ at: where, reason: 'is missing' }]
     return parameter.fill === undefined ? [] : named(parameter.check(parameter.fill.value, x))
   }
   if ('reason' in sent) return [{ at: where, reason: sent.reason }]

@@ -331,7 +331,9 @@ const UNSPECIFIED: BodyTypeCheck = {
   unread: NO_NAMES,
   fill: undefined,
 }
-const UNASKED = 'may be left out'
+const UNCHECKED_WHERE_DROPPED = 'is not checked unless gateway.allow_underscore_fields is on'
+const DROPPED =
+  'fields with "_" in their name are dropped without it, but for those that hold the credential or version of the API'
 const UNFILLED = 'has a default that is not filled in'
 
 /** Those of the operation, and those of its path that it does not say otherwise. */
@@ -371,12 +373,15 @@ function parameterAt(source: Source, from: TreePath): ParameterCheck | undefined
   const type = Object.keys(objectOf(object, 'content'))[0]
   const value = defaultOf(type === undefined ? [...at, 'schema'] : [...at, 'content', type, 'schema'])
   // A path has a value for each of its parameters, and what is required is refused where it is missing.
-  if (value === undefined || parameter.required) return parameter
+  if (value === undefined || (parameter.required && !mayBeDropped(parameter.in, parameter.name))) return parameter
   const text = defaultText(parameter, value)
   if (text === undefined)
     note({ at: from, reason: `its style does not spell it, or no ${parameter.in} holds it` }, UNFILLED)
   return text === undefined ? parameter : { ...parameter, fill: { value, text } }
 }
+
+/** True for fields that the gateway drops where it is set up so. */
+const mayBeDropped = (place: ParameterCheck['in'], name: string) => place === 'header' && name.includes('_')
 
 function unfilledParameterAt({ document, at: checkAt, note }: Source, from: TreePath): ParameterCheck | undefined {
   const { object, at } = describedAt(document, from)
@@ -391,13 +396,7 @@ function unfilledParameterAt({ document, at: checkAt, note }: Source, from: Tree
   if (!isPlace(place) || name === '') return leaveOut('must name a parameter and where it is')
   if (place === 'header' && NO_PARAMETERS.has(name.toLowerCase()))
     return leaveOut(`is ${name}: OpenAPI has other places for it, and no parameters of this name`)
-  // The gateway may be set up to drop such fields: what is not there is not refused then.
-  const isDropped = place === 'header' && name.includes('_')
-  if (isDropped)
-    note(
-      { at: from, reason: 'fields with "_" in their name are dropped, unless gateway.allow_underscore_fields is on' },
-      UNASKED,
-    )
+  if (mayBeDropped(place, name)) note({ at: from, reason: DROPPED }, UNCHECKED_WHERE_DROPPED)
   if (object.schema === undefined && isEmpty(object.content))
     note({ at: from, reason: 'it has neither "schema" nor "content"' }, 'may have any value')
   else if (object.schema !== undefined && !isEmpty(object.content))
@@ -405,7 +404,7 @@ function unfilledParameterAt({ document, at: checkAt, note }: Source, from: Tree
   const base: ParameterCheck = {
     ...{ in: place, name: place === 'header' ? name.toLowerCase() : name },
     ...{
-      required: place === 'path' || (flagOf(object, 'required') && !isDropped),
+      required: place === 'path' || flagOf(object, 'required'),
       allowEmpty: flagOf(object, 'allowEmptyValue'),
     },
     ...{ style: 'unread', explode: false, shape: TEXT, others: NO_NAMES, check: ANYTHING, fill: undefined },
