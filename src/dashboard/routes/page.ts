@@ -8,9 +8,11 @@ export const PAGE_SIZE: TInteger = Type.Integer({
   description: 'Rows of a page, where not the setting.',
 })
 
-/** How many rows match, in answers to calls that name the size of a page. */
+/** How many rows match, in answers of one page to calls that name its size. */
 export const RowTotal = Type.Optional(
-  Type.Integer({ description: 'Number of rows on all pages together, where `page_size` is given.' }),
+  Type.Integer({
+    description: 'Number of rows on all pages together, where `page_size` is given and `p` is not 0 or less.',
+  }),
 )
 
 /** One page of a list, or all of it. */
@@ -26,10 +28,14 @@ export function pageOf(call: Pick<Call, 'query' | 'pageSize'>, limit = call.page
   return { offset: Math.min((number - 1) * limit, Number.MAX_SAFE_INTEGER), limit }
 }
 
-/** The same for calls that take `PAGE_SIZE`; `total`: the member of answers that counts all rows, where the size is given. */
+/**
+ * The same for calls that take `PAGE_SIZE`; `total`: the member of answers that counts all rows, where the size is given and one page is
+ * requested. Lists of everything are answered as they are read, and not counted.
+ */
 export function sizedPageOf(call: Pick<Call, 'query' | 'pageSize'>): { readonly page: Page; readonly total?: string } {
   const size = Number(call.query('page_size'))
-  return size > 0 ? { page: pageOf(call, size), total: 'total' } : { page: pageOf(call) }
+  const page = pageOf(call, size > 0 ? size : call.pageSize)
+  return size > 0 && page !== 'all' ? { page, total: 'total' } : { page }
 }
 
 /** The value of `pages`: 0 when everything was requested, else at least 1. */

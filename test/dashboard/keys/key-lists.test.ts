@@ -290,3 +290,18 @@ test('tags and metadata of hidden policies do not show on their keys', async (t)
   }
   assert.deepEqual(labelsIn(await read(root)), all)
 })
+
+test('lists count all rows where one page of a given size is requested, and not where all rows are', async (t) => {
+  const world = await keyWorld(t)
+  const { root, api, policy, key, asked } = world
+  await api('a')
+  await policy('on-a', ['a'])
+  const { hash } = await key({ apply_policies: ['on-a'] })
+  const lists = ['/api/apis?', '/api/portal/policies?', '/api/portal/policies/search?', '/api/apis/oauth/a?']
+  for (const list of [...lists, '/api/keys/detailed?', `/api/keys/detailed?q=${hash}&`])
+    for (const size of ['', '&page_size=5'])
+      for (const p of ['', '&p=1', '&p=0', '&p=-1']) {
+        const answer = await asked(200, 'GET', `${list}${size}${p}`, root)
+        assert.equal('total' in answer, size !== '' && !/=(0|-1)/.test(p), `${list}${size}${p}`)
+      }
+})

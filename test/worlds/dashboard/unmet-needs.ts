@@ -12,6 +12,7 @@ export interface NeedCase {
 const versions = (more: JsonObject) => ({
   definition: { enabled: true, name: 'v1', location: 'header', key: 'x-version', default: 'v1', versions: {}, ...more },
 })
+const FALLING = { fallback_to_default: true }
 const proxy = (more: JsonObject) => ({
   proxy: { listen_path: '/x/', target_url: 'http://upstream.test/', strip_listen_path: true, ...more },
 })
@@ -65,12 +66,12 @@ export const DEFINITION_NEEDS: readonly NeedCase[] = [
   {
     ...{ classic: 'definition.url_versioning_pattern', oas: 'info.versioning.urlVersioningPattern' },
     unmet: versions({ url_versioning_pattern: '^v', strip_versioning_data: true }),
-    met: versions({ url_versioning_pattern: '^v', strip_versioning_data: true, location: 'url' }),
+    met: versions({ ...FALLING, url_versioning_pattern: '^v', strip_versioning_data: true, location: 'url' }),
   },
   {
     ...{ classic: 'definition.url_versioning_pattern', oas: 'info.versioning.urlVersioningPattern' },
     unmet: versions({ url_versioning_pattern: '^v', location: 'url' }),
-    met: versions({ url_versioning_pattern: '^v', location: 'url', strip_versioning_data: true }),
+    met: versions({ ...FALLING, url_versioning_pattern: '^v', location: 'url', strip_versioning_data: true }),
   },
   {
     ...{ classic: 'proxy.enable_load_balancing', oas: 'upstream.loadBalancing.enabled' },
@@ -111,14 +112,6 @@ export const DEFINITION_NEEDS: readonly NeedCase[] = [
     ...{ classic: 'enable_detailed_recording', oas: 'server.detailedActivityLogs.enabled' },
     unmet: { enable_detailed_recording: true, do_not_track: true },
     met: { enable_detailed_recording: true, do_not_track: false },
-  },
-  {
-    ...{
-      classic: 'session_lifetime_respects_key_expiration',
-      oas: 'server.authentication.customKeyLifetime.respectValidity',
-    },
-    unmet: { ...key, session_lifetime: 0, session_lifetime_respects_key_expiration: true },
-    met: { ...key, session_lifetime: 60, session_lifetime_respects_key_expiration: true },
   },
   event('BreakerTripped', breaker),
   event('BreakerReset', breaker),
@@ -167,6 +160,23 @@ export const DEFINITION_NEEDS: readonly NeedCase[] = [
     unmet: oauth({}, ['authorization_code'], { shared_secret: 'a secret' }),
     met: oauth({}, ['authorization_code'], {
       ...{ shared_secret: 'a secret', oauth_on_keychange_url: 'https://notify.example/' },
+    }),
+  },
+]
+
+/** Definitions, in classic words, that lack nothing for sure: what they seem to lack comes from elsewhere. */
+export const MET_ELSEWHERE: readonly JsonObject[] = [
+  // Keys can have rights on a second API that has a lifetime.
+  { ...key, session_lifetime: 0, session_lifetime_respects_key_expiration: true },
+  proxy({
+    ...{ enable_load_balancing: true, target_list: [] },
+    service_discovery: { use_discovery_service: true, srv_name: '_http._tcp.needs.test' },
+  }),
+  onEvent('KeyExpired', { use_mutual_tls_auth: true, client_certificates: ['0'.repeat(64)] }),
+  {
+    grpc_web: true,
+    ...lists({
+      url_rewrites: [{ path: '/a', method: 'GET', match_pattern: '/a', rewrite_to: 'https://upstream.test/a' }],
     }),
   },
 ]

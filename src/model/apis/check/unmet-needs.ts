@@ -127,12 +127,12 @@ function upstreamNeeds(reading: Reading): Flaw[] {
   const targets = objectsOrTexts(reading.get(TARGETS))
   const isDiscovered = reading.isOn(DISCOVERY) && !reading.isEmpty(SRV_NAME)
   const flaws: Flaw[] = []
-  if (isBalanced && targets.size === 0)
+  if (isBalanced && targets.size === 0 && !isDiscovered)
     flaws.push(reading.flaw(BALANCING, `has no effect without ${reading.name(TARGETS)}`))
   if ((isBalanced || reading.format === 'classic') && reading.isOn(SKIP) && !hasChecks(reading))
     flaws.push(reading.flaw(SKIP, `has no effect without health checks (${reading.name(TESTS)})`))
   const urls = isBalanced && targets.size > 0 ? [...targets] : [`${reading.get(TARGET) ?? ''}`]
-  if (reading.isOn(GRPC_WEB) && urls.every((url) => /^http:/i.test(url)))
+  if (reading.isOn(GRPC_WEB) && urls.every((url) => /^http:/i.test(url)) && !choosesTargets(reading))
     flaws.push(reading.flaw(GRPC_WEB, 'needs an upstream that is asked over HTTP/2: "h2c://", or "https://"'))
   const ejection = reading.section(EJECTION)
   const count = isBalanced && targets.size > 0 ? targets.size : 1
@@ -140,6 +140,19 @@ function upstreamNeeds(reading: Reading): Flaw[] {
   if (flagOf(ejection, 'enabled') && !isDiscovered && Math.floor((count * percent) / 100 + 1e-9) === 0)
     flaws.push(reading.flaw(EJECTION, `leaves out no target: ${percent} % of ${count} is none`))
   return flaws
+}
+
+/** True when operations or versions can send requests to other URLs than the upstream's. */
+function choosesTargets(reading: Reading): boolean {
+  if (reading.format === 'oas') {
+    const operations = reading.section(OPERATIONS)
+    return Object.keys(operations).some((id) => isSectionOn(operations, id, 'urlRewrite'))
+  }
+  const versions = objectOf(objectOf(reading.root, 'version_data'), 'versions')
+  return (
+    listedEntries(reading, 'url_rewrites').length > 0 ||
+    Object.keys(versions).some((name) => textOf(objectOf(versions, name), 'override_target') !== '')
+  )
 }
 
 /** The distinct targets of a list in either format. */
@@ -167,11 +180,6 @@ const ACCEPTED = place('client_certificates', 'server.clientCertificates.allowli
 const DOMAIN = place('domain', 'server.customDomain.name')
 const DOMAIN_CERTIFICATES = place('certificates', 'server.customDomain.certificates')
 const DOMAIN_ON = place('', 'server.customDomain.enabled')
-const LIFETIME = place('session_lifetime', 'server.authentication.customKeyLifetime.enabled')
-const RESPECTS_EXPIRY = place(
-  'session_lifetime_respects_key_expiration',
-  'server.authentication.customKeyLifetime.respectValidity',
-)
 
 /** Rules about callers that are on and hold nothing. */
 function accessNeeds(reading: Reading): Flaw[] {
@@ -179,19 +187,17 @@ function accessNeeds(reading: Reading): Flaw[] {
   const flaws: Flaw[] = []
   const empty = (at: Place) => reading.isEmpty(at)
   if (isOas && reading.isOn(ACCESS_LIST) && empty(ALLOWED) && empty(BLOCKED))
-    flaws.push(reading.flaw(ACCESS_LIST, `lets every address in: "allow" and "block" are empty`))
+    flaws.push(reading.flaw(ACCESS_LIST, 'has no effect: "allow" and "block" are empty'))
   if (!isOas && reading.isOn(ACCESS_LIST) && empty(ALLOWED))
-    flaws.push(reading.flaw(ACCESS_LIST, `lets every address in: ${reading.name(ALLOWED)} is empty`))
+    flaws.push(reading.flaw(ACCESS_LIST, `has no effect: ${reading.name(ALLOWED)} is empty`))
   if (!isOas && reading.isOn(BLOCK_LIST) && empty(BLOCKED))
     flaws.push(reading.flaw(BLOCK_LIST, `has no effect: ${reading.name(BLOCKED)} is empty`))
   if (reading.isOn(CERTIFICATES) && empty(ACCEPTED))
-    flaws.push(reading.flaw(CERTIFICATES, `refuses every request: ${reading.name(ACCEPTED)} is empty`))
+    flaws.push(reading.flaw(CERTIFICATES, `accepts no client certificate: ${reading.name(ACCEPTED)} is empty`))
   if (isOas && reading.isOn(DOMAIN_ON) && empty(DOMAIN))
-    flaws.push(reading.flaw(DOMAIN_ON, `has no effect without ${reading.name(DOMAIN)}: the API answers for every host`))
+    flaws.push(reading.flaw(DOMAIN_ON, `has no effect without ${reading.name(DOMAIN)}`))
   if (!isOas && !empty(DOMAIN_CERTIFICATES) && empty(DOMAIN))
     flaws.push(reading.flaw(DOMAIN_CERTIFICATES, `has no effect without ${reading.name(DOMAIN)}`))
-  if (reading.isOn(RESPECTS_EXPIRY) && empty(LIFETIME))
-    flaws.push(reading.flaw(RESPECTS_EXPIRY, 'has no effect: the store keeps keys of this API until they are deleted'))
   return flaws
 }
 
@@ -276,14 +282,14 @@ const RAISED_BY: Readonly<
     words: 'health checks or outlier ejection',
     isThere: (reading: Reading) => hasChecks(reading) || flagOf(reading.section(EJECTION), 'enabled'),
   }
-  const keys = { words: 'authentication', isThere: hasAuthentication }
+  const callers = {
+    words: 'authentication or client certificates',
+    isThere: (reading: Reading) => hasAuthentication(reading) || reading.isOn(CERTIFICATES),
+  }
   return {
     ...{ BreakerTripped: breakers, BreakerReset: breakers, HostDown: health, HostUp: health },
-    ...{ KeyExpired: keys, QuotaExceeded: keys },
-    AuthFailure: {
-      words: 'authentication or client certificates',
-      isThere: (reading) => hasAuthentication(reading) || reading.isOn(CERTIFICATES),
-    },
+    ...{ AuthFailure: callers, KeyExpired: callers },
+    QuotaExceeded: { words: 'authentication', isThere: hasAuthentication },
     VersionFailure: {
       words: 'versions or an expiration',
       isThere: (reading) =>
