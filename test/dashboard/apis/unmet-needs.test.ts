@@ -41,7 +41,7 @@ function definitionOf(each: Partial<NeedCase>, format: Format, id: string, is: '
   return format === 'classic' ? definition : toOas(definition).document
 }
 
-/** What the settings of this node withhold, or its store lacks, is not in the definition. */
+/** Messages about settings of this node, or what its store lacks: the definition itself is right. */
 const OF_NODE = /gateway\.|which is not stored$/
 
 /** The places that an answer warns of, but for what only this node lacks. */

@@ -291,7 +291,7 @@ test('tags and metadata of hidden policies do not show on their keys', async (t)
   assert.deepEqual(labelsIn(await read(root)), all)
 })
 
-test('lists count all rows where one page of a given size is requested, and not where all rows are', async (t) => {
+test('lists count all rows where one page of a given size is requested, and only there', async (t) => {
   const world = await keyWorld(t)
   const { root, api, policy, key, asked } = world
   await api('a')
