@@ -36,12 +36,13 @@ export function makeCallerPlan(
     tags: tags?.base ?? '',
   }
   return {
+    // What each request reads comes first, as in a session.
     chain,
     access,
-    dimensions,
-    tags: varies ? tags : undefined,
     cell: hits?.book.cell(dimensions),
+    tags: varies ? tags : undefined,
     triggers: triggersOf(holder?.session),
+    dimensions,
     cells: undefined,
   }
 }

@@ -63,11 +63,11 @@ export function limitFields(limits: readonly Limit[], wall: Millis, refused: num
   if (rate === undefined) return quota
   if (rates > 1) return quota + severalRates(limits)
   const state = `${stateOf(rate)}\r\n`
-  return quota + rate.statedAlone + state
+  return quota + rate.lead + state
 }
 
 function quotaFields(limit: Limit, wall: Millis): string {
-  return `${limit.stated}${limit.remaining}\r\nX-RateLimit-Reset: ${resetAt(limit, wall)}\r\n`
+  return `${limit.lead}${limit.remaining}\r\nX-RateLimit-Reset: ${resetAt(limit, wall)}\r\n`
 }
 
 /** Unix seconds at which the window of a quota ends; 0 = never, or it has not begun. */
@@ -77,7 +77,7 @@ export function resetAt({ resetMs }: Limit, wall: Millis): number {
 
 function severalRates(limits: readonly Limit[]): string {
   const rates = namedRates(limits)
-  const policies = rates.map(({ name, limit }) => `"${name}"${limit.stated}`).join(', ')
+  const policies = rates.map(({ name, limit }) => `"${name}"${limit.parameters}`).join(', ')
   const states = rates.map(({ name, limit }) => `"${name}";r=${stateOf(limit)}`).join(', ')
   return `RateLimit-Policy: ${policies}\r\nRateLimit: ${states}\r\n`
 }

@@ -20,6 +20,7 @@ import { policyKey } from '../apis/snapshot.ts'
 import type { Clients } from '../oauth/live-clients.ts'
 import { type LiveToken, liveToken } from '../oauth/live-token.ts'
 import type { Caller, CallerPlan, Chain, Snapshot } from '../server/exchange.ts'
+import { Digest, SessionTable } from './session-table.ts'
 import type { SharedMerges } from './shared-merges.ts'
 
 /** A client as it was found for a token, and when: see `Clients.generation`. */
@@ -45,10 +46,10 @@ export type SessionSource = Pick<SessionRow, 'body' | 'orgId' | 'clientId' | 'ev
 /** A session in memory: the stored one with its policies applied, and what was derived from it for each API. */
 export class LiveSession implements Caller {
   // The hot fields come first: with thousands of keys in use each cache line costs.
-  readonly keyHash: string
   readonly policyGeneration: number
   /** Its token fields; undefined for a key. */
   readonly token: LiveToken | undefined
+  #lastPlan: CallerPlan | undefined
   /** True when its policies cannot be applied, or it is a token of a client that is gone: it then counts as unknown. */
   readonly unusable: boolean
   readonly inactive: boolean
@@ -57,7 +58,8 @@ export class LiveSession implements Caller {
   /** Unix milliseconds at which the store forgets it, 0 = never: from then on it counts as unknown, also from memory. */
   readonly evictAt: number
   readonly #orgId: string
-  #lastPlan: CallerPlan | undefined
+  readonly certificates: ReadonlySet<string> | undefined
+  readonly keyHash: string
   readonly source: SessionSource
   /** The stored session of its user that it was made with; undefined = none yet. */
   readonly user: JsonObject | undefined
@@ -66,7 +68,6 @@ export class LiveSession implements Caller {
   readonly isDerived: boolean
   readonly merged: Merged | undefined
   readonly alias: string
-  readonly certificates: ReadonlySet<string> | undefined
   readonly policyIds: readonly string[]
   /** Memory that it takes, without what it shares with others; estimated. */
   readonly ownBytes: number
@@ -178,23 +179,8 @@ function isStill(session: LiveSession | undefined, { generation }: TokenUser, wa
   return !(evictAt !== 0 && evictAt <= wall) && !(expiresAt !== 0 && expiresAt <= wall)
 }
 
-const PLACE_DIGITS = 7
-
 /** How often a client that keeps changing is asked for again. */
 const ASK_AGAIN = 5
-
-/**
- * Index of a session in memory: the first 28 bits of its hash. A map keyed by the hash itself would have V8 look each hash up
- * in its table of unique strings first, 0.7 µs a request (Node 26.10). Of two sessions at one index the later one stays.
- */
-function placeOf(keyHash: string): number {
-  let place = 0
-  for (let i = 0; i < PLACE_DIGITS; i++) {
-    const code = keyHash.charCodeAt(i)
-    place = (place << 4) | (code > 57 ? code - 87 : code - 48)
-  }
-  return place
-}
 
 /** Bounds of the memory of sessions; the sum of `LiveSession.ownBytes` may be exceeded by that of two sessions. */
 interface SessionBounds {
@@ -224,8 +210,10 @@ export class Sessions {
   /** Absent = no key came from an earlier product. */
   readonly #legacy: LegacyKeys | undefined
   readonly #merges: SharedMerges
-  #young = new Map<number, LiveSession>()
-  #old = new Map<number, LiveSession>()
+  #young = new SessionTable()
+  #old = new SessionTable()
+  /** Of the hash that is looked up. */
+  readonly #digest = new Digest()
   /** Of the young ones. */
   #bytes = 0
   /** Hashes being read; one that is dropped meanwhile is not kept. */
@@ -296,10 +284,10 @@ export class Sessions {
     const { client, generation } = token!
     const made = { snapshot, merges: this.#merges, found: { client, generation }, user: user.source.body }
     const live = new LiveSession(source, keyHash, made)
-    const place = placeOf(keyHash)
+    this.#digest.read(keyHash)
     // One that was dropped while the user was read must not come back.
-    const isKept = this.#young.get(place) === session || this.#old.get(place) === session
-    return isKept ? this.#keep(keyHash, live) : live
+    const isKept = this.#young.find(this.#digest) === session || this.#old.find(this.#digest) === session
+    return isKept ? this.#keep(live) : live
   }
 
   /** As `find`, by the SHA-256 in lower-case hex; what was hashed otherwise by an earlier product is found with the credential alone. */
@@ -308,22 +296,27 @@ export class Sessions {
     snapshot: Snapshot,
     credential?: string,
   ): LiveSession | undefined | Promise<LiveSession | undefined> {
-    const place = placeOf(keyHash)
-    let live = this.#young.get(place)
-    if (live?.keyHash !== keyHash) {
-      live = this.#old.get(place)
-      if (live?.keyHash === keyHash) this.#keep(keyHash, live)
-    }
-    if (live?.keyHash !== keyHash) {
-      this.misses++
-      return this.#read(keyHash, snapshot, credential)
+    this.#digest.read(keyHash)
+    return this.#inMemory(snapshot, credential) ?? this.#read(keyHash, snapshot, credential)
+  }
+
+  /** The session of the digest that was read last; undefined when it is not in memory. */
+  #inMemory(
+    snapshot: Snapshot,
+    credential: string | undefined,
+  ): LiveSession | undefined | Promise<LiveSession | undefined> {
+    let live = this.#young.find(this.#digest)
+    if (live === undefined) {
+      live = this.#old.find(this.#digest)
+      if (live === undefined) return undefined
+      this.#keep(live)
     }
     this.hits++
     const { token } = live
     const sameClient = token === undefined || token.generation === this.#clients.generation
     if (sameClient && live.policyGeneration === snapshot.policyGeneration) return live
-    const made = this.#make(live.source, keyHash, snapshot, credential)
-    return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
+    const made = this.#make(live.source, live.keyHash, snapshot, credential)
+    return made instanceof Promise ? this.#readLater(live.keyHash, made) : this.#keep(made)
   }
 
   /** A session without a stored record: made from the claims of a proof. The caller caches it. */
@@ -333,17 +326,17 @@ export class Sessions {
 
   /** Forgets a session that was changed or deleted; its next use reads the store. */
   drop(keyHash: string): void {
-    const place = placeOf(keyHash)
-    this.#bytes -= this.#young.get(place)?.ownBytes ?? 0
-    this.#young.delete(place)
-    this.#old.delete(place)
+    this.#digest.read(keyHash)
+    this.#bytes -= this.#young.find(this.#digest)?.ownBytes ?? 0
+    this.#young.delete(this.#digest)
+    this.#old.delete(this.#digest)
     this.#reading.delete(keyHash)
   }
 
   clear(): void {
-    this.#young.clear()
+    this.#young = new SessionTable()
     this.#bytes = 0
-    this.#old.clear()
+    this.#old = new SessionTable()
     this.#reading.clear()
   }
 
@@ -352,6 +345,7 @@ export class Sessions {
     snapshot: Snapshot,
     credential: string | undefined,
   ): LiveSession | undefined | Promise<LiveSession | undefined> {
+    this.misses++
     const waiting = this.#reading.get(keyHash)
     if (waiting !== undefined) return waiting
     const row = this.#tokens.getSession(Buffer.from(keyHash, 'hex'))
@@ -365,7 +359,7 @@ export class Sessions {
     }
     if (row === undefined) return undefined
     const made = this.#make(row, keyHash, snapshot, credential)
-    return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
+    return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(made)
   }
 
   /** The session of what was read, or else of a key that an earlier product hashed in another way. */
@@ -435,7 +429,7 @@ export class Sessions {
     const reading: Promise<LiveSession | undefined> = made
       .then((live) => {
         if (live === undefined) return undefined
-        return this.#reading.get(keyHash) === reading ? this.#keep(keyHash, live) : live
+        return this.#reading.get(keyHash) === reading ? this.#keep(live) : live
       })
       .finally(() => {
         if (this.#reading.get(keyHash) === reading) this.#reading.delete(keyHash)
@@ -444,16 +438,16 @@ export class Sessions {
     return reading
   }
 
-  #keep(keyHash: string, live: LiveSession): LiveSession {
+  #keep(live: LiveSession): LiveSession {
     if (this.#young.size >= this.#mostEntries || this.#bytes >= this.#mostBytes) {
       this.#old = this.#young
-      this.#young = new Map()
+      this.#young = new SessionTable()
       this.#bytes = 0
     }
-    const place = placeOf(keyHash)
-    this.#bytes += live.ownBytes - (this.#young.get(place)?.ownBytes ?? 0)
-    this.#young.set(place, live)
-    this.#old.delete(place)
+    this.#digest.read(live.keyHash)
+    this.#bytes += live.ownBytes - (this.#young.find(this.#digest)?.ownBytes ?? 0)
+    this.#young.set(this.#digest, live)
+    this.#old.delete(this.#digest)
     return live
   }
 }

@@ -12,10 +12,12 @@ export type LimitOwner = 'organisation' | 'api' | 'operation' | 'tool' | 'key' |
  * Two limits with one `id` share their count. Lives on a compiled grant, so that a request allocates nothing.
  */
 export interface Limit {
+  // What each request reads comes first: with thousands of keys in use each line of memory is waited for.
   readonly kind: 'rate' | 'quota'
-  readonly owner: LimitOwner
-  /** Who counts together: `<key hash or client or grant>|<scope>`, `api|<api_id>`, `org|<org_id>` and so on. */
-  readonly id: string
+  /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
+  slot: number
+  /** Belongs to the counters adapter: tells a slot that was given to another count meanwhile. */
+  generation: number
   /** Permits per window, at least 1. A limit that is not enforced is not made. */
   readonly max: number
   /** Rate: any window of this length holds at most `max`. Quota: length of a window from its first call, 0 = never renews. */
@@ -24,14 +26,13 @@ export interface Limit {
   remaining: number
   /** Written by `Counters.take`: milliseconds until a permit comes back (rate) or the window ends (quota), 0 = unknown. */
   resetMs: number
-  /** Its text in responses, made once: the parameters in `RateLimit-Policy` of a rate, everything before `remaining` for a quota. */
-  readonly stated: string
-  /** For a single rate: everything before its `remaining`. For a quota ''. */
-  readonly statedAlone: string
-  /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
-  slot: number
-  /** Belongs to the counters adapter: tells a slot that was given to another count meanwhile. */
-  generation: number
+  /** Its text in responses that have no other limit of its kind, up to `remaining`; made once. */
+  readonly lead: string
+  /** The parameters in `RateLimit-Policy` of a rate beside others; of a quota ''. */
+  readonly parameters: string
+  readonly owner: LimitOwner
+  /** Who counts together: `<key hash or client or grant>|<scope>`, `api|<api_id>`, `org|<org_id>` and so on. */
+  readonly id: string
 }
 
 /** Makes a limit of fixed shape. `max` is rounded down, to at least 1; `windowMs` is rounded up. */
@@ -45,19 +46,22 @@ export function makeLimit(
   const permits = Math.max(1, Math.floor(max))
   const lengthMs = Math.max(0, Math.ceil(windowMs))
   const isQuota = kind === 'quota'
-  const rate = `;q=${permits};w=${Math.max(1, Math.ceil(lengthMs / 1000))}`
+  const parameters = isQuota ? '' : `;q=${permits};w=${Math.max(1, Math.ceil(lengthMs / 1000))}`
+  const lead = isQuota
+    ? `X-RateLimit-Limit: ${permits}\r\nX-RateLimit-Remaining: `
+    : `RateLimit-Policy: "${owner}"${parameters}\r\nRateLimit: "${owner}";r=`
   return {
     kind,
-    owner,
-    id,
+    slot: -1,
+    generation: 0,
     max: permits,
     windowMs: lengthMs,
     remaining: permits,
     resetMs: 0,
-    stated: intern(isQuota ? `X-RateLimit-Limit: ${permits}\r\nX-RateLimit-Remaining: ` : rate),
-    statedAlone: intern(isQuota ? '' : `RateLimit-Policy: "${owner}"${rate}\r\nRateLimit: "${owner}";r=`),
-    slot: -1,
-    generation: 0,
+    lead: intern(lead),
+    parameters: intern(parameters),
+    owner,
+    id,
   }
 }
 
