@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { nextRequestId } from '../../src/gateway/record/request-id.ts'
+import { nextRequestIdLine, requestIdOf } from '../../src/gateway/record/request-id.ts'
 import { allPages, ROOT } from '../worlds/docs/printed.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -67,7 +67,7 @@ test('request ids on pages have the form that the gateway makes', () => {
     ),
   )
   assert.ok(shown.length >= 2)
-  const expected = form(nextRequestId())
+  const expected = form(requestIdOf(nextRequestIdLine()))
   assert.deepEqual(
     shown.filter((id) => form(id) !== expected),
     [],

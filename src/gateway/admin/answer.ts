@@ -4,7 +4,7 @@ import { refusalFields, renderFault, statusOf } from '../../errors/render.ts'
 import { inWord, OWN_WORD } from '../../model/apis/definition/vendor-words.ts'
 import type { Json } from '../../model/json/json.ts'
 import type { Exchange } from '../server/exchange.ts'
-import { type AnswerStyle, gatewayFields } from '../server/respond.ts'
+import type { AnswerStyle } from '../server/respond.ts'
 
 /** The response of a call of the administration API. */
 export interface AdminAnswer {
@@ -64,7 +64,7 @@ export function fieldText(text: string): string {
 }
 
 function usual(x: Exchange): string {
-  return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n${gatewayFields(x.requestId)}`
+  return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n${x.requestIdLine}`
 }
 
 /** For `catch`: undefined for an object that is not there. @throws the same for any other fault */

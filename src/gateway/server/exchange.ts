@@ -20,7 +20,7 @@ import type { ApiMetrics } from '../record/api-metrics.ts'
 import type { Detail } from '../record/detail.ts'
 import type { HitBook } from '../record/hit-book.ts'
 import type { RecordPlan } from '../record/record-plan.ts'
-import { nextRequestId } from '../record/request-id.ts'
+import { lineOfRequestId, nextRequestIdLine, requestIdOf } from '../record/request-id.ts'
 import type { StepTime } from '../record/step-time.ts'
 import type { ApiTags, SessionTags } from '../record/tags.ts'
 import type { PersistentMap } from '../routing/persistent-map.ts'
@@ -391,7 +391,7 @@ export class Exchange extends WireExchange implements Instant {
   /** A call of gRPC-Web: whether in base64, and the content types of its answer and of its request to the upstream. */
   grpcWeb: { readonly text: boolean; readonly webType: string; readonly grpcType: string } | undefined
   fault: Fault | undefined
-  private ownRequestId = ''
+  private ownIdLine = ''
   showsRequestId = false // on answers of upstreams, too
   fromCache = false // true when the answer was a stored one
   declare bodyConsumer: AnswerInterceptor | undefined
@@ -406,15 +406,19 @@ export class Exchange extends WireExchange implements Instant {
   country = ''
   countryAddress = ''
 
-  /** Made where it is first asked for. */
+  /** The field line with the id, for answers and upstreams. Made where it is first asked for. */
+  get requestIdLine(): string {
+    if (this.ownIdLine === '') this.ownIdLine = nextRequestIdLine()
+    return this.ownIdLine
+  }
+
   get requestId(): string {
-    if (this.ownRequestId === '') this.ownRequestId = nextRequestId()
-    return this.ownRequestId
+    return requestIdOf(this.requestIdLine)
   }
 
   /** '' = one of our own. */
   set requestId(id: string) {
-    this.ownRequestId = id
+    this.ownIdLine = id === '' ? '' : lineOfRequestId(id)
   }
 
   override forwardedTrailers(): string {

@@ -23,5 +23,5 @@ export function giveRequestId(x: Exchange, { onAnswers, toUpstream }: RequestIdF
   x.showsRequestId = onAnswers
   if (!toUpstream) return
   x.request.dropKnown(FIELD.xRequestId)
-  x.requestExtra = `X-Request-Id: ${x.requestId}\r\n`
+  x.requestExtra = x.requestIdLine
 }

@@ -79,17 +79,12 @@ export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): vo
 /** The field lines that the gateway adds to every answer of an upstream, fresh or from the cache. */
 export function passedFields(x: Exchange): string {
   const added = x.limitFields + x.answerExtra
-  return x.showsRequestId ? added + gatewayFields(x.requestId) : added
+  return x.showsRequestId ? added + x.requestIdLine : added
 }
 
 /** The field lines that the gateway adds to its own answers to requests of an API. */
 export function addedFields(x: Exchange): string {
-  return x.limitFields + x.answerExtra + gatewayFields(x.requestId)
-}
-
-/** The field lines of every answer that the gateway makes itself, besides limits and what steps add. */
-export function gatewayFields(requestId: string): string {
-  return `X-Request-Id: ${requestId}\r\n`
+  return x.limitFields + x.answerExtra + x.requestIdLine
 }
 
 /** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */

@@ -11,7 +11,7 @@ import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import { compressReply, compressStream } from '../compression/compress-answer.ts'
 import { beginLists } from '../mcp/tool-list-filter.ts'
 import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
-import { nextRequestId } from '../record/request-id.ts'
+import { nextRequestIdLine } from '../record/request-id.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
 import { answersForServer, limitForwards, mayBeLimited } from '../steps/access/limit-forwards.ts'
 import { sendToTarget } from '../steps/forward/forward.ts'
@@ -20,7 +20,7 @@ import { adoptRequestId, findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
 import { translateAnswer } from './grpc-web.ts'
 import { giveRequestId } from './request-id-fields.ts'
-import { type AnswerStyle, answerRefusal, conclude, editAnswer, gatewayFields } from './respond.ts'
+import { type AnswerStyle, answerRefusal, conclude, editAnswer } from './respond.ts'
 import { run } from './run.ts'
 import { trailerRules } from './trailers.ts'
 import type { Tunnels } from './tunnels.ts'
@@ -202,7 +202,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     refuse(fault, line) {
       parts.onMalformed(fault)
       return {
-        fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${gatewayFields(nextRequestId())}`,
+        fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${nextRequestIdLine()}`,
         body: renderFault(fault, ADMINISTRATION.test(line) ? 'management' : 'gateway'),
       }
     },

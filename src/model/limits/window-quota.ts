@@ -4,7 +4,7 @@ import { OwnSlots, type SlotMemory } from './slot-memory.ts'
 // One slot is four doubles.
 const SLOT_SHIFT = 2
 /** A chunk of slots, in slots and in doubles. */
-export const QUOTA_CHUNK_SHIFT = 10
+export const QUOTA_CHUNK_SHIFT = 13
 const CHUNK_SLOTS = 1 << QUOTA_CHUNK_SHIFT
 export const QUOTA_CHUNK_DOUBLES = CHUNK_SLOTS << SLOT_SHIFT
 const USED = 0

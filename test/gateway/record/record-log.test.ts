@@ -10,7 +10,7 @@ import { AccessLog } from '../../../src/gateway/record/access-log.ts'
 import { HitBook } from '../../../src/gateway/record/hit-book.ts'
 import { Metrics } from '../../../src/gateway/record/metrics.ts'
 import { Recorder } from '../../../src/gateway/record/record-plan.ts'
-import { nextRequestId, requestIds } from '../../../src/gateway/record/request-id.ts'
+import { nextRequestIdLine, requestIdLines, requestIdOf } from '../../../src/gateway/record/request-id.ts'
 import { Sample } from '../../../src/gateway/record/sample.ts'
 import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import type { Hit } from '../../../src/model/analytics/hit.ts'
@@ -300,8 +300,9 @@ test('a recorder counts a request everywhere, once', async () => {
 
 test('request ids: UUIDs, in order, never twice', () => {
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-  assert.match(nextRequestId(), uuid)
-  const next = requestIds(new Uint8Array(10))
+  assert.match(requestIdOf(nextRequestIdLine()), uuid)
+  const lines = requestIdLines(new Uint8Array(10))
+  const next = () => requestIdOf(lines())
   assert.equal(next(), '00000000-0000-4000-8000-000000000000')
   assert.equal(next(), '00000000-0000-4000-8000-000000000001')
   const seen = new Set<string>()
@@ -310,6 +311,6 @@ test('request ids: UUIDs, in order, never twice', () => {
   assert.equal(next(), '00000000-0000-4000-8000-000000000fff')
   assert.equal(next(), '00000000-0000-4000-8000-000000001000')
   assert.equal(seen.size, 38)
-  for (const byte of [0, 1, 0x7f, 0xff]) assert.match(requestIds(new Uint8Array(10).fill(byte))(), uuid)
-  assert.notEqual(requestIds()().slice(0, 23), requestIds()().slice(0, 23))
+  for (const byte of [0, 1, 0x7f, 0xff]) assert.match(requestIdOf(requestIdLines(new Uint8Array(10).fill(byte))()), uuid)
+  assert.notEqual(requestIdLines()().slice(0, 37), requestIdLines()().slice(0, 37))
 })
