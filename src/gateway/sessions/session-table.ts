@@ -34,16 +34,30 @@ function digitAt(hex: string, at: number): number {
   return code > 57 ? code - 87 : code - 48
 }
 
+/** Above two thirds the ways to an entry get long. */
+function isFull(size: number, capacity: number): boolean {
+  return size * 3 > capacity * 2
+}
+
 /**
  * Sessions by the digest of their key or token: an open-addressed table whose entries are 16 bytes in one array of numbers. A look-up waits
  * for one or two lines of memory. A `Map` keyed by the text of the hash takes 0.7 µs more, since V8 looks the text up in its table of
  * unique strings first; one keyed by a number waits for two or three lines of its own, and for two of the text that is compared.
  */
 export class SessionTable {
-  #words = new Int32Array(LEAST_CAPACITY << WORDS_SHIFT)
-  #sessions: (LiveSession | undefined)[] = new Array(LEAST_CAPACITY).fill(undefined)
-  #mask = LEAST_CAPACITY - 1
+  #words: Int32Array
+  #sessions: (LiveSession | undefined)[]
+  #mask: number
   #size = 0
+
+  /** With room for so many; it grows where more come. */
+  constructor(expected = 0) {
+    let capacity = LEAST_CAPACITY
+    while (isFull(expected, capacity)) capacity *= 2
+    this.#words = new Int32Array(capacity << WORDS_SHIFT)
+    this.#sessions = new Array(capacity).fill(undefined)
+    this.#mask = capacity - 1
+  }
 
   get size(): number {
     return this.#size
@@ -67,8 +81,7 @@ export class SessionTable {
       this.#sessions[slot] = session
       return
     }
-    // Above two thirds the ways to an entry get long.
-    if ((this.#size + 1) * 3 > this.#sessions.length * 2) {
+    if (isFull(this.#size + 1, this.#sessions.length)) {
       this.#enlarge()
       this.set(digest, session)
       return

@@ -441,7 +441,8 @@ export class Sessions {
   #keep(live: LiveSession): LiveSession {
     if (this.#young.size >= this.#mostEntries || this.#bytes >= this.#mostBytes) {
       this.#old = this.#young
-      this.#young = new SessionTable()
+      // To grow takes a turn of its own for each doubling.
+      this.#young = new SessionTable(this.#old.size)
       this.#bytes = 0
     }
     this.#digest.read(live.keyHash)
