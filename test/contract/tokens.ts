@@ -9,10 +9,12 @@ const session = (more: Partial<SessionInput> = {}): SessionInput => ({
   ...{ body: { alias: 'ä' }, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 },
   ...more,
 })
-const put = (hash: Uint8Array, row: SessionInput, condition: { ifAbsent?: true; ifPresent?: true } = {}): Change => ({
+const put = (hash: Uint8Array, row: SessionInput, condition: { ifAbsent?: true; ifPresent?: true; ifEvictAt?: number } = {}): Change => ({
   ...{ op: 'putSession', hash, row },
   ...condition,
 })
+/** Milliseconds of a time that no test reaches. */
+const FAR = 9e12
 const hex = (rows: readonly SessionRow[]) => rows.map(({ hash }) => Buffer.from(hash).toString('hex'))
 const won = (results: readonly PromiseSettledResult<unknown>[]) =>
   results.filter(({ status }) => status === 'fulfilled').length
@@ -128,6 +130,25 @@ export function tokensSuite(adapters: readonly Adapter[]): void {
       await documents.commit([put(hash, session(), { ifAbsent: true })], undefined)
       assert.deepEqual((await tokens.getSession(hash))!.apiIds, [])
       assert.equal(await tokens.countSessions({ apiId: 'a' }), 0)
+    })
+
+    test(`${name}: a session that is to be forgotten at another time than was read is not written`, async (t) => {
+      const { documents, tokens } = await open(t)
+      const hash = hashKey('key')
+      const write = (evictAt: number, ifEvictAt: number) =>
+        documents.commit([put(hash, session({ evictAt }), { ifEvictAt })], undefined)
+      // Where there is none nothing was changed.
+      await write(0, 7)
+      for (const [from, wrong, to] of [
+        [0, FAR, FAR],
+        [FAR, 0, FAR - 1],
+        [FAR - 1, FAR, 0],
+      ] as const) {
+        await assert.rejects(write(to, wrong), { code: 'revision_conflict' })
+        assert.equal((await tokens.getSession(hash))!.evictAt, from)
+        await write(to, from)
+        assert.equal((await tokens.getSession(hash))!.evictAt, to)
+      }
     })
 
     test(`${name}: lists and counts go by organisation, API, policy and client, all at once too`, async (t) => {

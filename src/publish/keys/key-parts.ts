@@ -4,6 +4,7 @@ import { keySealContext } from '../../model/keys/key.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { seal } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { SessionRow, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 import type { PublishParts, SecretParts } from '../documents/parts.ts'
 
@@ -21,14 +22,14 @@ export async function rereadKey(parts: { readonly tokens: Tokens }, { hash }: Se
 
 /**
  * Changes a key as it is now, one change at a time: the second of two rotations, or a change beside a deletion, finds what the first has
- * left. Of this process alone. @throws Fault `not_found` (404) where it is gone
+ * left; a change that another process was faster with is made again. @throws Fault `not_found` (404) where it is gone
  */
 export function changingKey<T>(
   parts: Pick<PublishParts, 'locks'> & { readonly tokens: Tokens },
   row: SessionRow,
   work: (row: SessionRow) => Promise<T>,
 ): Promise<T> {
-  return parts.locks.run(`key ${hexOf(row.hash)}`, async () => work(await rereadKey(parts, row)))
+  return parts.locks.run(`key ${hexOf(row.hash)}`, () => retryOnConflict(async () => work(await rereadKey(parts, row))))
 }
 
 /** The key as it is kept where keys are shown again. */

@@ -19,6 +19,7 @@ import { checkSession, type Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { expiryOfNew, isExpired } from '../../model/time/expiry.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
 import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
@@ -102,11 +103,13 @@ export async function createKey(parts: SecretParts, sent: KeyDraft): Promise<Sav
   const draft = { ...sent, session: await withPolicyIds(parts, orgOf(parts, here.org_id), 'session', here) }
   const place = placeOf(parts, draft)
   const chosen = draft.key !== undefined || place.key === undefined
-  const known = chosen ? await parts.tokens.getSession(place.hash) : undefined
-  return withHolder(parts, known?.body ?? {}, async (developer) => {
-    const stored = developer === undefined ? known : await parts.tokens.getSession(place.hash)
-    // One that is replaced stays in its organisation.
-    return create(parts, stored === undefined ? draft : sent, { ...place, stored, developer })
+  return retryOnConflict(async () => {
+    const known = chosen ? await parts.tokens.getSession(place.hash) : undefined
+    return withHolder(parts, known?.body ?? {}, async (developer) => {
+      const stored = developer === undefined ? known : await parts.tokens.getSession(place.hash)
+      // One that is replaced stays in its organisation.
+      return create(parts, stored === undefined ? draft : sent, { ...place, stored, developer })
+    })
   })
 }
 
@@ -224,7 +227,9 @@ export interface PolicyChange extends Pick<KeyChange, 'row' | 'actor' | 'action'
  * @throws Fault `not_found` (404), `key_invalid` (400)
  */
 export async function setKeyPolicies(parts: SecretParts, change: PolicyChange): Promise<SavedKey> {
-  return withHolder(parts, change.row.body, (developer) => setDeveloperKeyPolicies(parts, change, developer))
+  return changingKey(parts, change.row, (row) =>
+    withHolder(parts, row.body, (developer) => setDeveloperKeyPolicies(parts, { ...change, row }, developer)),
+  )
 }
 
 /** The same for a key whose developer was read; a single try. @throws besides Fault `revision_conflict` (409) */
@@ -360,7 +365,10 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   const clientId = prepared.session.oauth_client_id ?? ''
   const columns = { body: session, orgId, apiIds, policyIds, clientId, evictAt }
   const row = { ...columns, ...(sealedKey && { sealedKey }), ...(family && { family }) }
-  const must = write.must === undefined ? {} : { [write.must]: true }
+  const must = {
+    ...(write.must !== undefined && { [write.must]: true }),
+    ...(stored !== undefined && { ifEvictAt: stored.evictAt }),
+  }
   const changes: Change[] = [{ op: 'putSession', hash, row, ...must }, ...life.changes]
   if (developer !== undefined) {
     const known = policyIds.filter((_id, index) => prepared.policies[index] !== undefined)

@@ -68,14 +68,14 @@ export async function rotateKeyOfHolder(
     ...row.body,
     counter_id: counterIdOf(row.body, oldHash),
     last_updated: String(Math.floor(now / 1000)),
-    ...(isDeveloperKey(row.body) && { [ROTATED_FROM]: oldHash, date_created: new Date(now).toISOString() }),
+    [ROTATED_FROM]: oldHash,
+    ...(isDeveloperKey(row.body) && { date_created: new Date(now).toISOString() }),
   }
   const isToken = tokenFactsOf(row.body) !== undefined
   const renewed = isDeveloperKey(row.body) && isExpired(row.body, now) ? await renewal(parts, session, now) : undefined
   const { hash: _old, sealedKey: _sealed, ...columns } = row
   const sealedKey = sealedKeyOf(parts, key, hash)
   const untilMs = overlapS === 0 || renewed !== undefined || isToken ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
-  if (untilMs > 0) session[ROTATED_FROM] = oldHash
   const filed = isDeveloperKey(row.body) ? await parts.documents.get('key_end', keyExpiryId(row.hash)) : undefined
   const filedAt = renewed?.forgetAt ?? (filed === undefined ? 0 : Date.parse(String(filed.body.at)))
   const changes: Change[] = [

@@ -1,10 +1,9 @@
-import { fault } from '../../errors/fault.ts'
 import type { Clock, Millis } from '../../model/time/clock.ts'
 import type { SessionFilter, SessionRow, Tokens } from '../ports/ports.ts'
 import type { SessionFacts } from '../prepare/audited.ts'
 import { hashBytes, hashText } from '../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../prepare/list-query.ts'
-import type { PreparedRow, PreparedSession } from '../prepare/prepare.ts'
+import { checkConditions, type PreparedRow, type PreparedSession } from '../prepare/prepare.ts'
 import {
   type HashRange,
   keyIndexEntries,
@@ -68,12 +67,10 @@ export class MemorySessions implements Omit<Tokens, 'getTicket' | 'familyTickets
     return this.matching(query).length
   }
 
-  /** @throws Fault `already_exists`, `not_found` */
+  /** @throws Fault `already_exists`, `not_found`, `revision_conflict` */
   put(session: PreparedSession, undo: Undo): void {
     const before = this.rows.get(session.hash)
-    const present = before !== undefined && !isEvicted(before.row, session.now)
-    if (present && session.must === 'absent') throw fault('already_exists', 'there is a key of this value')
-    if (!present && session.must === 'present') throw fault('not_found', 'no such key')
+    checkConditions(session, before?.row.evictAt)
     this.set(session.hash, { place: before?.place ?? ++this.lastPlace, row: session.row })
     undo.push(() => this.set(session.hash, before))
   }

@@ -60,6 +60,23 @@ export interface PreparedRow {
   readonly alias: string
 }
 
+const ANY_EVICTION = -1
+
+/**
+ * Checks the conditions of a session against the one that is stored, which is `undefined` where there is none, and where it is due to be forgotten.
+ * @throws Fault `already_exists`, `not_found`, `revision_conflict`
+ */
+export function checkConditions(
+  { must, ifEvictAt, now }: PreparedSession,
+  evictAt: Millis | undefined,
+): void {
+  const isPresent = evictAt !== undefined && !(evictAt > 0 && evictAt <= now)
+  if (isPresent && must === 'absent') throw fault('already_exists', 'there is a key of this value')
+  if (!isPresent && must === 'present') throw fault('not_found', 'no such key')
+  if (isPresent && ifEvictAt !== ANY_EVICTION && ifEvictAt !== evictAt)
+    throw fault('revision_conflict', 'the key was changed meanwhile')
+}
+
 export interface PreparedSession {
   readonly op: 'putSession'
   /** 32 characters, one a byte: a string is copied between threads faster than bytes. */
@@ -67,6 +84,8 @@ export interface PreparedSession {
   /** One object for all sessions that were made of one frozen row: it goes to another thread once a message. */
   readonly row: PreparedRow
   readonly must: 'any' | 'absent' | 'present'
+  /** ANY_EVICTION = none is asked for. */
+  readonly ifEvictAt: Millis
   /** When it was asked for: a row that was due to be forgotten by then counts as absent. */
   readonly now: Millis
 }
@@ -176,6 +195,7 @@ function prepareChange(change: Change, now: Millis): PreparedChange {
         hash: hashText(change.hash),
         row: rowOf(change.row),
         must: change.ifAbsent ? 'absent' : change.ifPresent ? 'present' : 'any',
+        ifEvictAt: change.ifEvictAt ?? ANY_EVICTION,
         now,
       }
     case 'deleteSession':

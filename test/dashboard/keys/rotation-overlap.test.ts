@@ -93,3 +93,15 @@ test('replaced keys end in their own time, with their successor, or by a rotatio
   assert.equal(now.until, '')
   assert.deepEqual(await statuses(kept.key, last.key, now.key), [403, 403, 200])
 })
+
+test('what a rotation says of both keys holds, whenever the old one would have ended anyway', async (t) => {
+  const { clock, facts, made, rotated, statuses } = await start(t)
+  const endS = Math.ceil(clock.wall() / 1000) + OVERLAP_S / 2
+  const old = await made({ expires: endS })
+  const next = await rotated(old.hash)
+  const until = new Date(endS * 1000).toISOString()
+  assert.deepEqual([next.until, (await facts(old.hash)).valid_until], [until, until])
+  const last = await rotated(next.hash, 0)
+  assert.equal((await facts(last.hash)).rotated_from, next.hash)
+  assert.deepEqual(await statuses(old.key, next.key, last.key), [403, 403, 200])
+})

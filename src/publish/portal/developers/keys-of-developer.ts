@@ -87,7 +87,7 @@ export async function changesOfFormers(
     const body = endingBy(mirroredBody(saved.body, former), former.evictAt)
     const sealed = former.sealedKey && { sealedKey: former.sealedKey }
     const row = { ...columns, body, evictAt: former.evictAt, ...sealed }
-    return { op: 'putSession', hash: former.hash, row, ifPresent: true }
+    return { op: 'putSession', hash: former.hash, row, ifPresent: true, ifEvictAt: former.evictAt }
   })
 }
 
@@ -112,7 +112,9 @@ export async function changesWithRotation(
   { row, next, untilMs }: { readonly row: SessionRow; readonly next: Uint8Array; readonly untilMs: number },
   filedAt: number,
 ): Promise<Change[]> {
-  const old = untilMs === 0 ? ended(row) : overlapping(row, untilMs, hexOf(next))
+  // Another time than before: a change that was begun before it then fails, instead of taking the mark of a replaced key away.
+  const latest = row.evictAt > 0 ? Math.min(row.evictAt - 1, untilMs) : untilMs
+  const old = untilMs === 0 ? ended(row) : overlapping(row, latest, hexOf(next))
   const formers = await formerKeysOf(parts.tokens, row)
   const older = formers.map((former, index) =>
     untilMs === 0 || index + 1 >= MOST_FORMER
@@ -151,9 +153,11 @@ function ended({ hash }: SessionRow): Change {
 }
 
 function overlapping({ hash, ...row }: SessionRow, untilMs: number, successor: string): Change {
-  const evictAt = row.evictAt > 0 ? Math.min(row.evictAt, untilMs) : untilMs
+  const forgotten = row.evictAt > 0 ? Math.min(row.evictAt, untilMs) : untilMs
+  const { expires } = row.body
+  const evictAt = typeof expires === 'number' && expires > 0 ? Math.min(expires * 1000, forgotten) : forgotten
   const body = { ...endingBy(row.body, evictAt), [ROTATED_TO]: successor }
-  return { op: 'putSession', hash, row: { ...row, body, evictAt }, ifPresent: true }
+  return { op: 'putSession', hash, row: { ...row, body, evictAt }, ifPresent: true, ifEvictAt: row.evictAt }
 }
 
 /** The present access of a key, under the identity of one that it replaced. */

@@ -6,6 +6,7 @@ import {
   ANY_REVISION,
   type Appliers,
   applyChange,
+  checkConditions,
   eventOf,
   type PreparedCommit,
   type PreparedDelete,
@@ -166,11 +167,10 @@ function putDocument(change: PreparedPut, { state, revision, undo }: Place): voi
   state.documents.set(key, { kind, id, revision, text, entries, holds }, undo)
 }
 
-function putSession({ hash, row, must, now }: PreparedSession, { state, undo }: Place): void {
+function putSession(session: PreparedSession, { state, undo }: Place): void {
+  const { hash, row } = session
   const found = state.sessions.get(hash)
-  const present = found !== undefined && !isEvicted(found.facts.evictAt, now)
-  if (present && must === 'absent') throw fault('already_exists', 'there is a key of this value')
-  if (!present && must === 'present') throw fault('not_found', 'no such key')
+  checkConditions(session, found?.facts.evictAt)
   const number = found?.number ?? ++state.lastSession
   state.sessions.set(hash, { number, hash, facts: row, text: row.text, row } satisfies SessionDraft, undo)
 }

@@ -1,13 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { fault } from '../../../errors/fault.ts'
 import type { Millis } from '../../../model/time/clock.ts'
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
-import type { PreparedRow, PreparedSession } from '../../prepare/prepare.ts'
+import { checkConditions, type PreparedRow, type PreparedSession } from '../../prepare/prepare.ts'
 import { keyIndexEntries } from '../../prepare/session-filter.ts'
 import { OF_HASH, REF } from '../migrations/schema.ts'
 
 export interface SessionRows {
-  /** @throws Fault `already_exists`, `not_found` */
+  /** @throws Fault `already_exists`, `not_found`, `revision_conflict` */
   put(session: PreparedSession): void
   delete(hash: string): void
   /** Deletes the sessions of a family; answers their hashes as strings of bytes. */
@@ -60,9 +59,7 @@ export function sessionRows(db: DatabaseSync): SessionRows {
   const put = (session: PreparedSession) => {
     const hash = hashBytes(session.hash)
     const found = current.get(hash)
-    const present = found !== undefined && !isEvicted(found.evict_at as Millis, session.now)
-    if (present && session.must === 'absent') throw fault('already_exists', 'there is a key of this value')
-    if (!present && session.must === 'present') throw fault('not_found', 'no such key')
+    checkConditions(session, found?.evict_at as Millis | undefined)
     const { orgId, clientId, evictAt, text, family, alias } = session.row
     const { links, sealedKey, entries } = cellsOf(session.row)
     if (found === undefined) {
