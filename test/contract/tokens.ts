@@ -9,7 +9,11 @@ const session = (more: Partial<SessionInput> = {}): SessionInput => ({
   ...{ body: { alias: 'ä' }, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 },
   ...more,
 })
-const put = (hash: Uint8Array, row: SessionInput, condition: { ifAbsent?: true; ifPresent?: true; ifEvictAt?: number } = {}): Change => ({
+const put = (
+  hash: Uint8Array,
+  row: SessionInput,
+  condition: { ifAbsent?: true; ifPresent?: true; ifEvictAt?: number } = {},
+): Change => ({
   ...{ op: 'putSession', hash, row },
   ...condition,
 })

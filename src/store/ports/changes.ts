@@ -38,7 +38,14 @@ export type Change =
    * Writes the session stored under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one; `ifPresent`: fails with
    * `not_found` if there is none. `ifEvictAt`: fails with `revision_conflict` if the one that is there is to be forgotten at another time.
    */
-  | { op: 'putSession'; hash: Uint8Array; row: SessionInput; ifAbsent?: boolean; ifPresent?: boolean; ifEvictAt?: Millis }
+  | {
+      op: 'putSession'
+      hash: Uint8Array
+      row: SessionInput
+      ifAbsent?: boolean
+      ifPresent?: boolean
+      ifEvictAt?: Millis
+    }
   | { op: 'deleteSession'; hash: Uint8Array }
   /**
    * Writes a ticket under `hash` (32 bytes); one that was used stays used. `ifAbsent`: fails with `already_exists` if there is

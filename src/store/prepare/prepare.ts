@@ -66,10 +66,7 @@ const ANY_EVICTION = -1
  * Checks the conditions of a session against the one that is stored, which is `undefined` where there is none, and where it is due to be forgotten.
  * @throws Fault `already_exists`, `not_found`, `revision_conflict`
  */
-export function checkConditions(
-  { must, ifEvictAt, now }: PreparedSession,
-  evictAt: Millis | undefined,
-): void {
+export function checkConditions({ must, ifEvictAt, now }: PreparedSession, evictAt: Millis | undefined): void {
   const isPresent = evictAt !== undefined && !(evictAt > 0 && evictAt <= now)
   if (isPresent && must === 'absent') throw fault('already_exists', 'there is a key of this value')
   if (!isPresent && must === 'present') throw fault('not_found', 'no such key')

@@ -311,6 +311,7 @@ test('request ids: UUIDs, in order, never twice', () => {
   assert.equal(next(), '00000000-0000-4000-8000-000000000fff')
   assert.equal(next(), '00000000-0000-4000-8000-000000001000')
   assert.equal(seen.size, 38)
-  for (const byte of [0, 1, 0x7f, 0xff]) assert.match(requestIdOf(requestIdLines(new Uint8Array(10).fill(byte))()), uuid)
+  for (const byte of [0, 1, 0x7f, 0xff])
+    assert.match(requestIdOf(requestIdLines(new Uint8Array(10).fill(byte))()), uuid)
   assert.notEqual(requestIdLines()().slice(0, 37), requestIdLines()().slice(0, 37))
 })

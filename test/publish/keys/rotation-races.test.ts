@@ -42,8 +42,7 @@ async function twoProcesses() {
 const CHANGES: Readonly<Record<string, (parts: SecretParts, row: SessionRow) => Promise<unknown>>> = {
   'a change': (parts, row) => updateKey(parts, { row, session: SESSION, keepQuota: true, actor: 't' }),
   'other policies': (parts, row) => setKeyPolicies(parts, { row, policies: [], actor: 't' }),
-  'a replacement': (parts) =>
-    createKey(parts, { session: SESSION, key: 'chosen-key', keepQuota: true, actor: 't' }),
+  'a replacement': (parts) => createKey(parts, { session: SESSION, key: 'chosen-key', keepQuota: true, actor: 't' }),
   'another rotation': (parts, row) => rotateKey(parts, row, 't', { overlapS: 2 * OVERLAP_S }),
 }
 
