@@ -36,7 +36,7 @@ export function makeCallerPlan(
     tags: tags?.base ?? '',
   }
   return {
-    // What each request reads comes first, as in a session.
+    // As in a session, that comes first which each request reads.
     chain,
     access,
     cell: hits?.book.cell(dimensions),

@@ -26,7 +26,6 @@ import type { ApiTags, SessionTags } from '../record/tags.ts'
 import type { PersistentMap } from '../routing/persistent-map.ts'
 import type { Breaker } from '../upstream/breaker.ts'
 import type { Target, Targets } from '../upstream/target.ts'
-
 import type { SentValues } from './sent-values.ts'
 
 // The types of a request's way refer to each other, so they are in one file; the code that creates them is not.
@@ -353,8 +352,7 @@ export class Exchange extends WireExchange implements Instant {
   credentials = NO_CREDENTIALS
   /** Thumbprint and text of the token that its DPoP proof was used up for; '' = none was. */
   provedToken = ''
-  /** When the JSON Web Token of the request ends, Unix milliseconds; 0 = none was taken. */
-  credentialEndsAt = 0
+  credentialEndsAt = 0 // when the JSON Web Token of the request ends, Unix milliseconds; 0 = none was taken
   /** Hash of our own token whose claims made the session; '' = of none. */
   ownToken = ''
   /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
@@ -388,7 +386,7 @@ export class Exchange extends WireExchange implements Instant {
   moduleContext: JsonObject | undefined // notes of modules for later ones
   bodyBytes = 0 // of the body, while it is in memory: `done` gives them back
   bodyHolder: BudgetHolder | undefined // whom they count for
-  /** A call of gRPC-Web: whether in base64, and the content types of its answer and of its request to the upstream. */
+  // A call of gRPC-Web: whether in base64, and the content types of its answer and of its request to the upstream.
   grpcWeb: { readonly text: boolean; readonly webType: string; readonly grpcType: string } | undefined
   fault: Fault | undefined
   private ownIdLine = ''
@@ -402,14 +400,12 @@ export class Exchange extends WireExchange implements Instant {
   stepTimes: StepTime[] | undefined // so far, of a request whose steps are timed
   refusalBody: string | Uint8Array | undefined // of the answer to a fault
   declare bodyObserver: Detail | undefined // of a request that is recorded whole
-  /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
-  country = ''
+  country = '' // ISO code of that of `countryAddress`, an address that this connection was asked from last; '' = not known
   countryAddress = ''
 
-  /** The field line with the id, for answers and upstreams. Made where it is first asked for. */
+  /** With the id; made where it is first asked for. */
   get requestIdLine(): string {
-    if (this.ownIdLine === '') this.ownIdLine = nextRequestIdLine()
-    return this.ownIdLine
+    return (this.ownIdLine ||= nextRequestIdLine())
   }
 
   get requestId(): string {

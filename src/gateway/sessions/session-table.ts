@@ -1,5 +1,3 @@
-import type { LiveSession } from './sessions.ts'
-
 /** Numbers of 32 bits that one entry has. */
 const WORDS_SHIFT = 2
 const LEAST_CAPACITY = 64
@@ -44,9 +42,9 @@ function isFull(size: number, capacity: number): boolean {
  * for one or two lines of memory. A `Map` keyed by the text of the hash takes 0.7 µs more, since V8 looks the text up in its table of
  * unique strings first; one keyed by a number waits for two or three lines of its own, and for two of the text that is compared.
  */
-export class SessionTable {
+export class SessionTable<T> {
   #words: Int32Array
-  #sessions: (LiveSession | undefined)[]
+  #sessions: (T | undefined)[]
   #mask: number
   #size = 0
 
@@ -63,7 +61,7 @@ export class SessionTable {
     return this.#size
   }
 
-  find({ a, b, c, d }: Digest): LiveSession | undefined {
+  find({ a, b, c, d }: Digest): T | undefined {
     const words = this.#words
     const mask = this.#mask
     for (let slot = a & mask; ; slot = (slot + 1) & mask) {
@@ -74,8 +72,8 @@ export class SessionTable {
     }
   }
 
-  /** Puts a session at its digest, in the place of one that is there. */
-  set(digest: Digest, session: LiveSession): void {
+  /** Puts a session at its digest; one that is there is replaced. */
+  set(digest: Digest, session: T): void {
     const slot = this.#slotOf(digest)
     if (this.#words[slot << WORDS_SHIFT] !== 0) {
       this.#sessions[slot] = session
@@ -96,7 +94,7 @@ export class SessionTable {
     let free = this.#slotOf(digest)
     if (words[free << WORDS_SHIFT] === 0) return
     this.#size--
-    // What follows moves up as far as its own way leads past the free entry.
+    // An entry that follows moves up as far as its own way leads past the free entry.
     for (let slot = (free + 1) & mask; ; slot = (slot + 1) & mask) {
       const at = slot << WORDS_SHIFT
       const home = words[at]!
@@ -121,7 +119,7 @@ export class SessionTable {
     }
   }
 
-  #write(slot: number, { a, b, c, d }: Digest, session: LiveSession): void {
+  #write(slot: number, { a, b, c, d }: Digest, session: T): void {
     const at = slot << WORDS_SHIFT
     this.#words[at] = a
     this.#words[at + 1] = b

@@ -210,8 +210,8 @@ export class Sessions {
   /** Absent = no key came from an earlier product. */
   readonly #legacy: LegacyKeys | undefined
   readonly #merges: SharedMerges
-  #young = new SessionTable()
-  #old = new SessionTable()
+  #young = new SessionTable<LiveSession>()
+  #old = new SessionTable<LiveSession>()
   /** Of the hash that is looked up. */
   readonly #digest = new Digest()
   /** Of the young ones. */
@@ -334,9 +334,9 @@ export class Sessions {
   }
 
   clear(): void {
-    this.#young = new SessionTable()
+    this.#young = new SessionTable<LiveSession>()
     this.#bytes = 0
-    this.#old = new SessionTable()
+    this.#old = new SessionTable<LiveSession>()
     this.#reading.clear()
   }
 
@@ -442,7 +442,7 @@ export class Sessions {
     if (this.#young.size >= this.#mostEntries || this.#bytes >= this.#mostBytes) {
       this.#old = this.#young
       // To grow takes a turn of its own for each doubling.
-      this.#young = new SessionTable(this.#old.size)
+      this.#young = new SessionTable<LiveSession>(this.#old.size)
       this.#bytes = 0
     }
     this.#digest.read(live.keyHash)

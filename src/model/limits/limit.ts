@@ -12,7 +12,7 @@ export type LimitOwner = 'organisation' | 'api' | 'operation' | 'tool' | 'key' |
  * Two limits with one `id` share their count. Lives on a compiled grant, so that a request allocates nothing.
  */
 export interface Limit {
-  // What each request reads comes first: with thousands of keys in use each line of memory is waited for.
+  // That comes first which each request reads: with thousands of keys in use each line of memory is waited for.
   readonly kind: 'rate' | 'quota'
   /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
   slot: number

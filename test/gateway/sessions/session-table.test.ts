@@ -26,7 +26,7 @@ test('a table of sessions answers as a map of their hashes does', () => {
       fc.uniqueArray(hash, { minLength: 1, maxLength: 200, selector: compared }),
       fc.array(step, { minLength: 1, maxLength: 600 }),
       (hashes, steps) => {
-        const table = new SessionTable()
+        const table = new SessionTable<LiveSession>()
         const map = new Map<string, LiveSession>()
         for (const { set, which } of steps) {
           const text = hashes[which % hashes.length]!

@@ -56,7 +56,7 @@ for (const [name, change] of Object.entries(CHANGES))
     const after = (await read())!
     assert.equal(typeof after.body.rotated_to, 'string')
     assert.ok(after.evictAt > 0)
-    // What it leads to is the only other key, so that its deletion ends both.
+    // Its successor is the only other key, so that its deletion ends both.
     const successor = (await other.tokens.getSession(Buffer.from(String(after.body.rotated_to), 'hex')))!
     await deleteKey(other, successor, 't')
     assert.equal(await read(), undefined)
