@@ -347,8 +347,7 @@ export class Exchange extends WireExchange implements Instant {
   session: Caller | undefined
   plan: CallerPlan | undefined
   skipAuthentication = false
-  /** Index of the alternative of its API's methods that it met. */
-  alternative = 0
+  alternative = 0 // index of that of its API's methods that it met
   credentials = NO_CREDENTIALS
   /** Thumbprint and text of the token that its DPoP proof was used up for; '' = none was. */
   provedToken = ''
@@ -405,7 +404,8 @@ export class Exchange extends WireExchange implements Instant {
 
   /** With the id; made where it is first asked for. */
   get requestIdLine(): string {
-    return (this.ownIdLine ||= nextRequestIdLine())
+    if (this.ownIdLine === '') this.ownIdLine = nextRequestIdLine()
+    return this.ownIdLine
   }
 
   get requestId(): string {
