@@ -18,6 +18,8 @@ export const REVIEW = {
   'review.live': 'Live on {live} of {total} nodes in {time}',
   'review.liveOne': 'Live on 1 of 1 node in {time}',
   'review.livePart': 'Live on {live} of {total} nodes so far',
+  'review.liveFinal': 'Live on {live} of {total} nodes',
+  'review.notLive': 'Not on {node}: {reason}',
   'review.undone': 'Change undone',
   'review.noEntry': 'The audit log has no entry of this change. It may be off.',
 } as const

@@ -54,6 +54,8 @@ export const SHELL = {
   'shell.back': 'Go back',
   'part.loading': 'Loading',
   'part.retry': 'Try again',
+  'part.notLoaded':
+    'This part of the page could not be loaded. If it fails again, save your changes and reload the page.',
   'part.unreachable': 'The dashboard did not respond. Check the connection and try again.',
   'part.request': 'Request {id}',
   'part.wait': 'You can try again in {time}.',

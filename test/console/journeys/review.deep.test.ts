@@ -154,3 +154,46 @@ test('Undo of a save that another changed since says so, and takes nothing back'
   await toast(owner).waitFor()
   assert.equal(await toast(owner).getByRole('button', { name: 'Undo' }).count(), 0)
 })
+
+test('a part of the form that cannot be loaded offers another try and loses no edits', async (t) => {
+  const world = await startApis(t)
+  const id = await makeApi(world, 'Pets', '/pets/')
+  const page = await world.open(world.admin, `/apis/${id}`, [/failed: GET .*\.js/, /console: /])
+  const name = page.getByLabel(/^Name/)
+  await name.fill('Cats')
+  await review(page).waitFor()
+  const part = '**/operations-*.js'
+  await page.route(part, (route) => route.abort())
+  await page.getByRole('button', { name: /^Operations/ }).click()
+  const fault = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+  await fault.getByRole('button', { name: 'Try again' }).click()
+  await fault.waitFor()
+  assert.equal(await name.inputValue(), 'Cats')
+  await page.unroute(part)
+  await fault.getByRole('button', { name: 'Try again' }).click()
+  await becomes(() => fault.count(), 0)
+  await save(page)
+  await saved(page)
+})
+
+test('the message after a save names the nodes that do not serve the API, and asks no longer', async (t) => {
+  const world = await startApis(t)
+  const id = await makeApi(world, 'Pets', '/pets/')
+  const page = await world.open(world.admin, `/apis/${id}`)
+  const asked: string[] = []
+  await page.route(`**/api/apis/${id}/nodes`, async (route) => {
+    asked.push(route.request().url())
+    const answer = (await (await route.fetch()).json()) as { revision: number; nodes: JsonObject[] }
+    const taken = { node: 'edge-2', state: 'taken', reason: 'Fish has its path', revision: 0 }
+    await route.fulfill({ json: { ...answer, nodes: [...answer.nodes, taken] } })
+  })
+  await page.getByLabel(/^Name/).fill('Cats')
+  await save(page)
+  await toast(page).getByText('Not on edge-2: Fish has its path').waitFor()
+  await toast(page)
+    .getByText(/^Live on (\d+) of \d+ nodes(?! so far)/)
+    .waitFor()
+  const number = asked.length
+  await toast(page).waitFor({ state: 'hidden' })
+  assert.equal(asked.length, number)
+})

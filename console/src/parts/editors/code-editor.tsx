@@ -1,8 +1,9 @@
 import { Box, Skeleton, useComputedColorScheme } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { LoadBoundary, lazyPart } from '../display/lazy-part.tsx'
 import type { EditorProps } from './editor-props.ts'
 
-const Editor = lazy(() => import('./code-mirror.tsx'))
+const Editor = lazyPart(() => import('./code-mirror.tsx'))
 
 /** An editor for JSON or YAML; what is wrong is marked at its line. Loaded when the first page needs it. */
 export function CodeEditor(props: EditorProps) {
@@ -16,9 +17,11 @@ export function CodeEditor(props: EditorProps) {
         overflow: 'hidden',
       }}
     >
-      <Suspense fallback={<Skeleton h={height} />}>
-        <Editor {...props} isDark={isDark} height={height} />
-      </Suspense>
+      <LoadBoundary>
+        <Suspense fallback={<Skeleton h={height} />}>
+          <Editor {...props} isDark={isDark} height={height} />
+        </Suspense>
+      </LoadBoundary>
     </Box>
   )
 }

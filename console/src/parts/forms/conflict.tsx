@@ -39,19 +39,22 @@ const MOST_TRIES = 5
 /**
  * Saves something that two people may edit. What is stored is read again first; where it is no longer what was loaded, the page
  * shows the difference and asks. The dashboard takes the save only where nothing has changed since that look; if it has, the page
- * looks again. `save` answers `saved` with the requests that wrote, or `theirs` with what is to be shown now.
+ * looks again. `save` answers `saved` with the requests that wrote and the time of the click, or `theirs` with what is to be shown now.
  * Render `dialog` on the page. @throws StillEditing when the form is to stay; everything that `read` and `write` throw
  */
 export function useGuardedSave(): {
   readonly save: <Thing>(
     what: GuardedSave<Thing>,
-  ) => Promise<{ outcome: 'saved'; requestIds: readonly string[] } | { outcome: 'theirs'; theirs: Thing }>
+  ) => Promise<
+    { outcome: 'saved'; requestIds: readonly string[]; clickedAtMs: number } | { outcome: 'theirs'; theirs: Thing }
+  >
   readonly dialog: ReactNode
 } {
   const [question, setQuestion] = useState<Question>()
   const save = useCallback(async <Thing,>({ loaded, mine, read, write }: GuardedSave<Thing>) => {
     const tag: Tag = new Map()
     let known = loaded
+    let clickedAtMs = performance.now()
     for (let tries = 1; ; tries++) {
       const theirs = await underTag(tag, read)
       if (!isSame(theirs, known) && !isSame(theirs, mine)) {
@@ -61,11 +64,12 @@ export function useGuardedSave(): {
         if (chosen === 'theirs') return { outcome: 'theirs', theirs } as const
         // This much was seen, and may go.
         known = theirs
+        clickedAtMs = performance.now()
       }
       try {
         const requestIds: string[] = []
         await underTag(tag, () => notingWrites(requestIds, () => write(mine)))
-        return { outcome: 'saved', requestIds } as const
+        return { outcome: 'saved', requestIds, clickedAtMs } as const
       } catch (error) {
         if (!isOutdated(error) || tries === MOST_TRIES) throw error
       }

@@ -77,7 +77,7 @@ export function GuardedForm<Thing>(props: Props<Thing>) {
             read: async () => edited(await read()),
             write: () => write(mine),
           })
-          if (done.outcome === 'saved' && object !== undefined) notifySaved({ object, requestIds: done.requestIds })
+          if (done.outcome === 'saved' && object !== undefined) notifySaved({ object, ...done })
           else if (done.outcome === 'saved') notifyDone(say('part.saved'))
           return read()
         }}

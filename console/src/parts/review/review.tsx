@@ -49,7 +49,8 @@ function Words({ changes }: { readonly changes: readonly WordedChange[] }) {
   return (
     <>
       {shown.map(({ label, values }, index) => (
-        <span key={label}>
+        // biome-ignore lint/suspicious/noArrayIndexKey: two members can have the same label, and the words keep no state
+        <span key={index}>
           {index > 0 && ' · '}
           {values === undefined ? (
             <bdi>{label}</bdi>

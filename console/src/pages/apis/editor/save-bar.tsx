@@ -1,12 +1,13 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import type { ApiView } from '../../../api/apis/apis.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
+import { LoadBoundary, lazyPart } from '../../../parts/display/lazy-part.tsx'
 import { say } from '../../../texts/say.ts'
 import type { DefinitionEditor } from './use-definition-editor.tsx'
 
 /** Loaded with the first change. */
-const ApiReview = lazy(() => import('./api-review.tsx'))
+const ApiReview = lazyPart(() => import('./api-review.tsx'))
 
 /** Stays in view while something is not saved. */
 export function SaveBar({ api, editor }: { readonly api: ApiView; readonly editor: DefinitionEditor }) {
@@ -17,9 +18,11 @@ export function SaveBar({ api, editor }: { readonly api: ApiView; readonly edito
       <Stack gap="xs">
         <FaultBox error={error} />
         {isDirty && binding.fault === undefined && (
-          <Suspense>
-            <ApiReview api={api} editor={editor} />
-          </Suspense>
+          <LoadBoundary>
+            <Suspense>
+              <ApiReview api={api} editor={editor} />
+            </Suspense>
+          </LoadBoundary>
         )}
         <Group justify="space-between">
           <Text size="sm" c="dimmed" aria-live="polite">

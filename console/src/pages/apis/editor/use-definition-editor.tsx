@@ -62,7 +62,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
     onSuccess: ({ done, stored }) => {
       show(stored)
       setRefused(undefined)
-      if (done.outcome === 'saved') void announce({ object: { kind: 'api', id: api.id }, requestIds: done.requestIds })
+      if (done.outcome === 'saved') void announce({ object: { kind: 'api', id: api.id }, ...done })
       void client.invalidateQueries({ queryKey: APIS_KEY })
     },
     onError: (error) => {
@@ -101,10 +101,9 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
 
 /** The message after a save is loaded with the first one. */
 async function announce(saved: Parameters<typeof import('../../../parts/review/saved-toast.tsx').notifySaved>[0]) {
-  const savedAtMs = performance.now()
   try {
     const { notifySaved } = await import('../../../parts/review/saved-toast.tsx')
-    notifySaved(saved, savedAtMs)
+    notifySaved(saved)
   } catch {
     // The connection is gone since the save: that it was saved is said all the same.
     notifyDone(say('part.saved'))

@@ -1,9 +1,10 @@
 import { Accordion, Alert, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { TriangleAlertIcon } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
 import type { ApiView } from '../../../api/apis/apis.ts'
 import { EDGES_KEY, readEdges } from '../../../api/platform/nodes.ts'
+import { LoadBoundary, lazyPart } from '../../../parts/display/lazy-part.tsx'
 import { count } from '../../../parts/display/when.tsx'
 import { type Flaw, faultsAt, isBelow } from '../../../parts/editors/openapi-place.ts'
 import { LiveFields } from '../../../parts/forms/live-fields.tsx'
@@ -17,8 +18,8 @@ import { placesOf, SECTIONS, type Section, valuesOf, withValues } from './sectio
 import { fieldOf, headingOf, isShown, type SettingPart, settingsIn } from './setting.ts'
 
 /** Lists and tables are loaded with the first section that has some and is opened. */
-const FormPiece = lazy(() => import('./parts.tsx'))
-const Operations = lazy(() => import('../operations/operations.tsx'))
+const FormPiece = lazyPart(() => import('./parts.tsx'))
+const Operations = lazyPart(() => import('../operations/operations.tsx'))
 
 interface Props {
   readonly api: ApiView
@@ -96,7 +97,9 @@ function OpenedPanel({ isOpen, children }: { readonly isOpen: boolean; readonly 
   return (
     <Accordion.Panel>
       {wasOpen && (
-        <Suspense fallback={<Loader size="sm" role="status" aria-label={say('part.loading')} />}>{children}</Suspense>
+        <LoadBoundary>
+          <Suspense fallback={<Loader size="sm" role="status" aria-label={say('part.loading')} />}>{children}</Suspense>
+        </LoadBoundary>
       )}
     </Accordion.Panel>
   )
