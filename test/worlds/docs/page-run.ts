@@ -45,7 +45,8 @@ export async function runPage(t: TestContext, page: string): Promise<void> {
 
 async function startPrinted(t: TestContext, cwd: string, settings: Record<string, string>): Promise<PrintedServer> {
   const { SVC_GW_LISTENPORT: gatewayPort = '8080', SVC_DB_LISTENPORT: dashboardPort = '3000', ...others } = settings
-  const product = await startProduct(t, cwd, { SVC_GW_ACCESSLOG: 'false', ...others })
+  // Breakers and turns of targets are of each gateway thread, and what pages print of them is that of one.
+  const product = await startProduct(t, cwd, { SVC_GW_ACCESSLOG: 'false', SVC_GW_WORKERS: '1', ...others })
   return { product, settings: others, gatewayPort, dashboardPort }
 }
 
