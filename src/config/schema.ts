@@ -134,7 +134,7 @@ const gateway = group({
   max_connections: whole(0, [0, 10_000_000], 'Open client connections at once, of each worker. 0: no bound.'),
   workers: wholeOrAuto(
     [1, 256],
-    'Gateways on this machine that share `listen_port`, each listed as a node. `auto`: one for each core that the process may use (affinity, CPU quota of its control group), from three cores on one less where it runs a dashboard too, and at most one for each 256 MiB of memory beyond the first 256. The default is `auto` with the embedded store, and 1 in a cluster, with `listen_socket`, and where `sample` is set to true. With the embedded store they are threads of one process, whose limits are exact together; in a cluster they are processes. More than one needs a system that shares ports (Linux, FreeBSD).',
+    'Gateways on this machine that share `listen_port`, each a node: threads of one process with the embedded store, processes in a cluster. `auto`: one for each usable core, from three on one less beside a dashboard, and at most one for each 256 MiB beyond the first 256. The default is `auto`, but 1 in a cluster, with `listen_socket` and with `sample: true`. More than one needs Linux or FreeBSD.',
   ),
   drain_delay_ms: whole(
     5000,

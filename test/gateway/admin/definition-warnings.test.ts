@@ -104,10 +104,10 @@ test('versions that no request can name are told by the answer', async (t) => {
   t.after(() => gateway.close())
   const versions = { v1: { name: 'v1' }, v2: { name: 'v2' } }
   for (const [location, told] of [
-    ['header', false],
-    ['url', false],
-    ['', true],
-    [undefined, true],
+    ['header', []],
+    ['url', ['version_data.default_version']],
+    ['', ['definition.location']],
+    [undefined, ['definition.location']],
   ] as const) {
     const versioned = { not_versioned: false, default_version: 'v1', versions }
     const body = { ...definition({}), definition: { location, key: 'x-v' }, version_data: versioned }
@@ -115,7 +115,7 @@ test('versions that no request can name are told by the answer', async (t) => {
     const { warnings = [] } = json as { warnings?: { path: string }[] }
     assert.deepEqual(
       warnings.map(({ path }) => path),
-      told ? ['definition.location'] : [],
+      told,
     )
     await gateway.svc('DELETE', '/svc/apis/w')
   }

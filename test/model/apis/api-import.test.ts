@@ -304,6 +304,7 @@ test('summaries of both formats', () => {
     active: true,
     listenPath: '/orders/',
     domain: 'a.b',
+    upstreams: ['http://up:8080/'],
   })
   const definition = oas({ server: { customDomain: { enabled: false, name: 'a.b' } } })
   assert.deepEqual(summaryOf({ ...common, format: 'oas', definition }), {
@@ -312,5 +313,6 @@ test('summaries of both formats', () => {
     active: true,
     listenPath: '/orders/',
     domain: '',
+    upstreams: ['http://up:8080/'],
   })
 })
