@@ -74,7 +74,7 @@ async function owners(world: ApisWorld, page: Page, id: string): Promise<void> {
 
 async function traffic(page: Page, id: string): Promise<void> {
   await tab(page, 'Nodes')
-  await page.getByRole('row').filter({ hasText: 'Loaded' }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'Loaded' }).first().waitFor()
   await inspect(page, 'api-nodes')
   await tab(page, 'Traffic')
   await page.getByRole('link', { name: 'Open analytics' }).waitFor()
