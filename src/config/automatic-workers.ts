@@ -17,25 +17,20 @@ export interface AutomaticWorkers {
 
 export interface AutomaticWorkersInputs {
   readonly most: number
-  /** False = `auto` is the default. */
-  readonly isSet: boolean
   /** True = the process runs a dashboard too. */
   readonly dashboard: boolean
-  /** True = the sample is asked for by name: a trial. */
-  readonly isTrial: boolean
   readonly system?: SystemView
 }
 
 /**
  * Chooses the number of gateways: one for each core that the process may use, less one for the dashboard from three cores on, and no
- * more than memory has room for. One where nobody asked for several, in a cluster and for a trial, and where one process owns a socket.
+ * more than memory has room for. One where a socket is listened on, which one process owns.
  */
 export function automaticWorkers(
-  { gateway, storage }: Config,
-  { most, isSet, dashboard, isTrial, system = THIS_SYSTEM }: AutomaticWorkersInputs,
+  { gateway }: Config,
+  { most, dashboard, system = THIS_SYSTEM }: AutomaticWorkersInputs,
 ): AutomaticWorkers {
-  const isCluster = storage.postgres_url !== ''
-  if (gateway.listen_socket !== '' || (!isSet && (isCluster || isTrial))) return { count: 1, why: undefined }
+  if (gateway.listen_socket !== '') return { count: 1, why: undefined }
   const cores = usableCores(system)
   const spares = dashboard && cores >= DASHBOARD_FROM_CORES
   const wanted = Math.min(most, spares ? cores - 1 : cores)

@@ -20,10 +20,10 @@ export const flag = (value: boolean, description: string) => Type.Boolean({ defa
 export const whole = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
   Type.Integer({ default: value, minimum, maximum, description })
 
-/** A whole number within bounds, or `auto`, the default: then it is known when the settings are read. */
-export const wholeOrAuto = ([minimum, maximum]: readonly [number, number], description: string) =>
+/** A whole number within bounds, or `auto`: then it is known when the settings are read. */
+export const wholeOrAuto = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
   Type.Integer({
-    ...{ default: 'auto', minimum, maximum, description, auto: true },
+    ...{ default: value, minimum, maximum, description, auto: true },
     allowed: `a whole number from ${minimum} to ${maximum}, or auto`,
   })
 

@@ -71,7 +71,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   }
   problems.push(...schemaProblems(root, origins))
   const config = root as unknown as Config
-  const chosen = problems.length === 0 && automatic.has(WORKERS) ? chooseWorkers(config, origins, options) : undefined
+  const chosen = problems.length === 0 && automatic.has(WORKERS) ? chooseWorkers(config, options) : undefined
   if (chosen !== undefined) place(root, WORKERS.split('.'), chosen.count)
   if (problems.length === 0) problems.push(...checkConfig(config, cwd).map((problem) => describe(problem, origins)))
   if (problems.length > 0) throw fault('setting_invalid', problems.join('\n'))
@@ -80,19 +80,9 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   return { config: deepFreeze(config), origins, warnings, shortSecrets: short, workersReason: chosen?.why }
 }
 
-function chooseWorkers(
-  config: Config,
-  origins: ReadonlyMap<string, SettingSource>,
-  { dashboard = true, system }: LoadOptions,
-) {
-  const isSet = (path: string) => origins.get(path)?.from !== 'default'
-  return automaticWorkers(config, {
-    most: SETTINGS.find(({ path }) => path === WORKERS)!.most,
-    isSet: isSet(WORKERS),
-    dashboard,
-    isTrial: config.sample && isSet('sample'),
-    ...(system && { system }),
-  })
+function chooseWorkers(config: Config, { dashboard = true, system }: LoadOptions) {
+  const { most } = SETTINGS.find(({ path }) => path === WORKERS)!
+  return automaticWorkers(config, { most, dashboard, ...(system && { system }) })
 }
 
 /** The alias words decide which environment names count, so they are read before anything else. */

@@ -133,8 +133,9 @@ const gateway = group({
   body_idle_ms: whole(30_000, TIMEOUT_MS, 'Longest silence of a client that sends a body or reads an answer.'),
   max_connections: whole(0, [0, 10_000_000], 'Open client connections at once, of each worker. 0: no bound.'),
   workers: wholeOrAuto(
+    1,
     [1, 256],
-    'Gateways on this machine that share `listen_port`, each a node: threads of one process with the embedded store, processes in a cluster. `auto`: one for each usable core, from three on one less beside a dashboard, and at most one for each 256 MiB beyond the first 256. The default is `auto`, but 1 in a cluster, with `listen_socket` and with `sample: true`. More than one needs Linux or FreeBSD.',
+    'Gateways on this machine that share `listen_port`, each a node: threads of one process with the embedded store, processes in a cluster. `auto`: one for each usable core, from three on one less beside a dashboard, and at most one for each 256 MiB beyond the first 256. Stored answers, breakers and turns of balancing are those of each. More than one needs Linux or FreeBSD.',
   ),
   drain_delay_ms: whole(
     5000,

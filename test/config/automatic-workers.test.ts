@@ -8,6 +8,8 @@ import { THIS_SYSTEM, usableCores } from '../../src/config/usable-cores.ts'
 import { bareSystem } from '../worlds/base/bare-system.ts'
 
 const MIB = 2 ** 20
+const AUTO = { SVC_GW_WORKERS: 'auto' }
+const SOCKET = { SVC_GW_LISTENSOCKET: 'unix:/run/gate.sock' }
 const CLUSTER = { SVC_STORAGE_POSTGRESURL: 'postgres://db/x', SVC_STORAGE_REDISURL: 'redis://cache' }
 const chosen = (
   env: Record<string, string>,
@@ -18,14 +20,14 @@ const chosen = (
   return [loaded.config.gateway.workers, loaded.workersReason]
 }
 
-test('without a number there is a gateway for each core, and it is said why', () => {
-  assert.deepEqual(chosen({}, { cores: 1 }), [1, 'auto: 1 core'])
-  assert.deepEqual(chosen({}, { cores: 2 }), [2, 'auto: 2 cores'])
-  assert.deepEqual(chosen({}, { cores: 3 }), [2, 'auto: 3 cores, one of them for the dashboard'])
-  assert.deepEqual(chosen({}, { cores: 64 }), [63, 'auto: 64 cores, one of them for the dashboard'])
-  assert.deepEqual(chosen({}, { cores: 64, dashboard: false }), [64, 'auto: 64 cores'])
-  assert.deepEqual(chosen({}, { cores: 999 })[0], 256)
-  assert.deepEqual(chosen({}, { cores: 64, memory: 1024 * MIB }), [3, 'auto: room in 1024 MiB of memory; 64 cores'])
+test('auto is a gateway for each core, and it is said why', () => {
+  assert.deepEqual(chosen(AUTO, { cores: 1 }), [1, 'auto: 1 core'])
+  assert.deepEqual(chosen(AUTO, { cores: 2 }), [2, 'auto: 2 cores'])
+  assert.deepEqual(chosen(AUTO, { cores: 3 }), [2, 'auto: 3 cores, one of them for the dashboard'])
+  assert.deepEqual(chosen(AUTO, { cores: 64 }), [63, 'auto: 64 cores, one of them for the dashboard'])
+  assert.deepEqual(chosen(AUTO, { cores: 64, dashboard: false }), [64, 'auto: 64 cores'])
+  assert.deepEqual(chosen(AUTO, { cores: 999 })[0], 256)
+  assert.deepEqual(chosen(AUTO, { cores: 64, memory: 1024 * MIB }), [3, 'auto: room in 1024 MiB of memory; 64 cores'])
   for (const [memory, count] of [
     [100, 1],
     [512, 1],
@@ -33,18 +35,14 @@ test('without a number there is a gateway for each core, and it is said why', ()
     [768, 2],
     [16_384, 7],
   ] as const)
-    assert.deepEqual(chosen({}, { cores: 8, memory: memory * MIB })[0], count, `${memory}`)
+    assert.deepEqual(chosen(AUTO, { cores: 8, memory: memory * MIB })[0], count, `${memory}`)
 })
 
-test('there is one by default in a cluster, for a trial and with a socket', () => {
+test('there is one gateway unless more are asked for, and with a socket', () => {
   const cores = 4
-  for (const env of [CLUSTER, { SVC_SAMPLE: 'true' }, { SVC_GW_LISTENSOCKET: 'unix:/run/gate.sock' }] as Record<
-    string,
-    string
-  >[]) {
+  for (const env of [{}, CLUSTER, { SVC_SAMPLE: 'true' }, SOCKET] as Record<string, string>[]) {
     assert.deepEqual(chosen(env, { cores }), [1, undefined])
-    if (env.SVC_GW_LISTENSOCKET === undefined)
-      assert.deepEqual(chosen({ ...env, SVC_GW_WORKERS: 'auto' }, { cores })[0], 3)
+    assert.equal(chosen({ ...env, ...AUTO }, { cores })[0], env === SOCKET ? 1 : 3)
   }
   assert.deepEqual(chosen({ SVC_GW_WORKERS: '4' }, { cores: 1 }), [4, undefined])
 })

@@ -15,6 +15,7 @@ Server.prototype.listen = function (options, ...rest) {
   return this
 }`
 
+const AUTO = { SVC_GW_WORKERS: 'auto' }
 const workersLine = ({ printed }: Product) => printed.find((line) => line.startsWith('workers '))
 
 /** The calls that the start prints, which must be answered as it says. */
@@ -46,9 +47,9 @@ function halfACore(t: TestContext): string | undefined {
   return undefined
 }
 
-test('the start chooses as many gateway threads as it may use cores, and says so', { skip }, async (t) => {
+test('auto chooses as many gateway threads as the process may use cores, and says so', { skip }, async (t) => {
   await t.test('on one core it is one', async (t) => {
-    const product = await startProduct(t, temporaryFolder(t), {}, { command: ['taskset', '-c', '0'] })
+    const product = await startProduct(t, temporaryFolder(t), AUTO, { command: ['taskset', '-c', '0'] })
     assert.equal(workersLine(product), 'workers    1 thread (auto: 1 core)')
     await tryPrinted(product)
     assert.equal(await product.stop(), 0)
@@ -58,14 +59,14 @@ test('the start chooses as many gateway threads as it may use cores, and says so
     const folder = halfACore(t)
     if (folder === undefined) return t.skip('no control group can be made')
     const command = ['sh', '-c', `echo $$ > ${folder}/cgroup.procs; exec "$@"`, 'sh']
-    const product = await startProduct(t, temporaryFolder(t), {}, { command })
+    const product = await startProduct(t, temporaryFolder(t), AUTO, { command })
     assert.equal(workersLine(product), 'workers    1 thread (auto: 1 core)')
     assert.equal(await product.stop(), 0)
   })
 
   await t.test('on two cores there are two, and what the start prints works', async (t) => {
     const command = ['taskset', '-c', '0,1']
-    const product = await startProduct(t, temporaryFolder(t), {}, { command })
+    const product = await startProduct(t, temporaryFolder(t), AUTO, { command })
     assert.equal(workersLine(product), 'workers    2 threads (auto: 2 cores)')
     for (let i = 0; i < 5; i++) await tryPrinted(product)
     assert.equal(await product.stop(), 0)

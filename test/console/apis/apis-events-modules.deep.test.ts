@@ -184,6 +184,9 @@ test('without a plugin folder the form says how to set one, and the node why it 
   await inspect(page, 'modules-closed')
   await put(page)
   await tab(page, 'Nodes')
-  await page.getByText(/it calls modules: set gateway\.modules\.path/).first().waitFor()
+  await page
+    .getByText(/it calls modules: set gateway\.modules\.path/)
+    .first()
+    .waitFor()
   await answers(world, 200, '/closed/x')
 })
